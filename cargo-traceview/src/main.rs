@@ -1,0 +1,2 @@
+//! `cargo traceview`: see the library for what it does.
+fn main() {}

@@ -1,0 +1,1 @@
+//! analysis (filled in by the next commits).

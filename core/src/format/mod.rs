@@ -1,0 +1,1 @@
+//! format (filled in by the next commits).

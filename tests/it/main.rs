@@ -1,0 +1,1 @@
+//! One test binary for all tests from outside.

@@ -1,0 +1,2 @@
+//! What `cargo traceview` draws.
+#![forbid(unsafe_code)]
