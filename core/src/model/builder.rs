@@ -1,0 +1,246 @@
+//! The only way to make a [`Profile`].
+
+use rustc_hash::FxHashMap;
+
+use super::check::{self, Invalid};
+use super::{
+    Category, Crate, CrateId, Frame, FrameId, Function, FunctionId, Library, LibraryId, Mapping, Meta, NativeSymbol,
+    NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, Source, SourceId, StackId,
+    StandardCategory, StringId, Tables, Thread, ThreadId, ValueType, ValueTypeId,
+};
+use super::{Counter, Field, FlowMember, Label, LabelSetId, MarkerSchema, MarkerSchemaId};
+
+/// Collects the tables of a profile, storing what is equal once, and checks them at the end.
+///
+/// Rows keep the order in which they were first added, so equal input gives an equal profile.
+#[derive(Debug, Default)]
+pub struct ProfileBuilder {
+    tables: Tables,
+    crates: FxHashMap<Crate, CrateId>,
+    resources: FxHashMap<Resource, ResourceId>,
+    sources: FxHashMap<Source, SourceId>,
+    native_symbols: FxHashMap<NativeSymbol, NativeSymbolId>,
+    functions: FxHashMap<Function, FunctionId>,
+    frames: FxHashMap<Frame, FrameId>,
+    stacks: FxHashMap<(Option<StackId>, FrameId), StackId>,
+    value_types: FxHashMap<ValueType, ValueTypeId>,
+    label_sets: FxHashMap<Vec<Label>, LabelSetId>,
+}
+
+/// Adds `row` to `table` unless `known` has it.
+macro_rules! intern {
+    ($known:expr, $row:expr, $add:expr) => {{
+        let row = $row;
+        match $known.get(&row) {
+            Some(id) => *id,
+            None => {
+                let id = $add;
+                $known.insert(row, id);
+                id
+            }
+        }
+    }};
+}
+
+impl ProfileBuilder {
+    /// An empty profile without categories, for readers of files that bring their own.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty profile with the [standard categories](StandardCategory).
+    pub fn with_standard_categories() -> Self {
+        let mut builder = Self::new();
+        let other = builder.string("Other");
+        for category in StandardCategory::ALL {
+            let name = builder.string(category.name());
+            builder.add_category(Category { name, color: category.color(), subcategories: vec![other] });
+        }
+        builder
+    }
+
+    /// The profile, if it keeps the rules of the model.
+    ///
+    /// # Errors
+    /// The first rule that is broken, and where.
+    pub fn finish(self) -> Result<Profile, Invalid> {
+        check::check(&self.tables)?;
+        Ok(Profile { tables: self.tables })
+    }
+
+    /// What was collected so far.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// What the profile is of.
+    pub fn meta_mut(&mut self) -> &mut Meta {
+        &mut self.tables.meta
+    }
+
+    /// A thread that was added before, to fill it.
+    ///
+    /// # Panics
+    /// If `id` belongs to another profile.
+    pub fn thread_mut(&mut self, id: ThreadId) -> &mut Thread {
+        &mut self.tables.threads[id.index()]
+    }
+
+    /// A process that was added before, to fill it.
+    ///
+    /// # Panics
+    /// If `id` belongs to another profile.
+    pub fn process_mut(&mut self, id: ProcessId) -> &mut Process {
+        &mut self.tables.processes[id.index()]
+    }
+
+    /// The id of `text`.
+    pub fn string(&mut self, text: &str) -> StringId {
+        self.tables.strings.intern(text)
+    }
+
+    /// Adds a category.
+    pub fn add_category(&mut self, category: Category) -> super::CategoryId {
+        push(&mut self.tables.categories, category)
+    }
+
+    /// Adds a library.
+    pub fn add_library(&mut self, library: Library) -> LibraryId {
+        push(&mut self.tables.libraries, library)
+    }
+
+    /// Adds a mapping.
+    pub fn add_mapping(&mut self, mapping: Mapping) {
+        self.tables.mappings.push(mapping);
+    }
+
+    /// Adds a process.
+    pub fn add_process(&mut self, process: Process) -> ProcessId {
+        push(&mut self.tables.processes, process)
+    }
+
+    /// Adds a thread.
+    pub fn add_thread(&mut self, thread: Thread) -> ThreadId {
+        push(&mut self.tables.threads, thread)
+    }
+
+    /// Adds a counter.
+    pub fn add_counter(&mut self, counter: Counter) {
+        self.tables.counters.push(counter);
+    }
+
+    /// Adds a marker schema.
+    pub fn add_marker_schema(&mut self, schema: MarkerSchema) -> MarkerSchemaId {
+        push(&mut self.tables.marker_schemas, schema)
+    }
+
+    /// Adds a set of fields.
+    pub fn add_payload(&mut self, fields: Vec<Field>) -> PayloadId {
+        push(&mut self.tables.payloads.sets, fields)
+    }
+
+    /// Adds a flow with its members in order of time; see [`FlowTable::push`](super::FlowTable::push).
+    pub fn add_flow(&mut self, name: StringId, category: StringId, id: StringId, members: &[FlowMember]) -> usize {
+        self.tables.flows.push(name, category, id, members)
+    }
+
+    /// The id of an equal crate, added if new.
+    pub fn add_crate(&mut self, row: Crate) -> CrateId {
+        intern!(self.crates, row, push(&mut self.tables.crates, row))
+    }
+
+    /// The id of an equal resource, added if new.
+    pub fn resource(&mut self, row: Resource) -> ResourceId {
+        intern!(self.resources, row, push(&mut self.tables.resources, row))
+    }
+
+    /// The id of an equal source, added if new.
+    pub fn source(&mut self, row: Source) -> SourceId {
+        intern!(self.sources, row, push(&mut self.tables.sources, row))
+    }
+
+    /// The id of an equal symbol, added if new.
+    pub fn native_symbol(&mut self, row: NativeSymbol) -> NativeSymbolId {
+        intern!(self.native_symbols, row, push(&mut self.tables.native_symbols, row))
+    }
+
+    /// The id of an equal function, added if new.
+    pub fn function(&mut self, row: Function) -> FunctionId {
+        intern!(self.functions, row, self.tables.functions.push(row))
+    }
+
+    /// The id of an equal frame, added if new.
+    pub fn frame(&mut self, row: Frame) -> FrameId {
+        intern!(self.frames, row, self.tables.frames.push(row))
+    }
+
+    /// The stack in which `prefix` calls `frame`, added if new.
+    pub fn stack(&mut self, prefix: Option<StackId>, frame: FrameId) -> StackId {
+        intern!(self.stacks, (prefix, frame), self.tables.stacks.push(prefix, frame))
+    }
+
+    /// The id of an equal value type, added if new.
+    pub fn value_type(&mut self, row: ValueType) -> ValueTypeId {
+        intern!(self.value_types, row, push(&mut self.tables.value_types, row))
+    }
+
+    /// The id of an equal set of labels, added if new.
+    pub fn label_set(&mut self, labels: Vec<Label>) -> LabelSetId {
+        if let Some(id) = self.label_sets.get(&labels) {
+            return *id;
+        }
+        let id = push(&mut self.tables.label_sets.sets, labels.clone());
+        self.label_sets.insert(labels, id);
+        id
+    }
+}
+
+/// Adds `row` at the end of `table`.
+fn push<T, I: super::Id>(table: &mut Vec<T>, row: T) -> I {
+    let id = I::new(table.len());
+    table.push(row);
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rows_are_stored_once_in_order_of_first_use() {
+        let mut builder = ProfileBuilder::with_standard_categories();
+        let [main, work] = ["main", "work"].map(|name| {
+            let name = builder.string(name);
+            builder.function(Function::named(name))
+        });
+        let main_frame = builder.frame(Frame::of(main));
+        let work_frame = builder.frame(Frame::of(work));
+        let root = builder.stack(None, main_frame);
+        let leaf = builder.stack(Some(root), work_frame);
+        assert_eq!(builder.stack(None, main_frame), root);
+        assert_eq!(builder.stack(Some(root), work_frame), leaf);
+        assert_ne!(builder.stack(None, work_frame), leaf);
+        assert_eq!(builder.frame(Frame::of(work)), work_frame);
+
+        let profile = builder.finish().expect("a valid profile");
+        assert_eq!((profile.functions.len(), profile.frames.len(), profile.stacks.len()), (2, 2, 3));
+        assert_eq!(profile.leaf_function(leaf), work);
+        assert_eq!(profile.stacks.ancestors(leaf).collect::<Vec<_>>(), [leaf, root]);
+        assert_eq!(profile.categories[StandardCategory::Kernel.id().index()].color, StandardCategory::Kernel.color());
+    }
+
+    #[test]
+    fn a_stack_under_a_cut_root_is_not_rooted() {
+        let mut builder = ProfileBuilder::with_standard_categories();
+        let name = builder.string("[stack cut: too deep]");
+        let cut = builder.function(Function { kind: super::super::FunctionKind::Cut, ..Function::named(name) });
+        let name = builder.string("work");
+        let work = builder.function(Function::named(name));
+        let (cut, work) = (builder.frame(Frame::of(cut)), builder.frame(Frame::of(work)));
+        let cut = builder.stack(None, cut);
+        builder.stack(Some(cut), work);
+        builder.stack(None, work);
+        let profile = builder.finish().expect("a valid profile");
+        assert_eq!(profile.rooted_stacks(), [false, false, true]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Slices: named spans of a thread that nest, as trace events record them.
+
+use super::ids::{CategoryId, PayloadId, SliceId, StringId};
+use super::time::{Nanos, Time};
+
+/// The slices of one thread, one a row, in order of their starts; a parent stands before its children.
+///
+/// Within a lane, slices nest: a child lies inside its parent. Spans that overlap without nesting are on lanes of their
+/// own, so that none is lost.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SliceTable {
+    /// When it began.
+    pub start: Vec<Time>,
+    /// How long it lasted.
+    pub duration: Vec<Nanos>,
+    /// What it is called.
+    pub name: Vec<StringId>,
+    /// Its category.
+    pub category: Vec<CategoryId>,
+    /// The slice around it on the same lane.
+    pub parent: Vec<Option<SliceId>>,
+    /// How many slices are around it.
+    pub depth: Vec<u32>,
+    /// 0, or the number of the lane that it had to be put on.
+    pub lane: Vec<u32>,
+    /// Its arguments.
+    pub args: Vec<Option<PayloadId>>,
+    /// Whether its beginning or end was missing, so that it reaches to the edge of what was recorded.
+    pub incomplete: Vec<bool>,
+}
+
+/// One row of [`SliceTable`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slice {
+    /// See [`SliceTable::start`].
+    pub start: Time,
+    /// See [`SliceTable::duration`].
+    pub duration: Nanos,
+    /// See [`SliceTable::name`].
+    pub name: StringId,
+    /// See [`SliceTable::category`].
+    pub category: CategoryId,
+    /// See [`SliceTable::parent`].
+    pub parent: Option<SliceId>,
+    /// See [`SliceTable::depth`].
+    pub depth: u32,
+    /// See [`SliceTable::lane`].
+    pub lane: u32,
+    /// See [`SliceTable::args`].
+    pub args: Option<PayloadId>,
+    /// See [`SliceTable::incomplete`].
+    pub incomplete: bool,
+}
+
+impl SliceTable {
+    /// How many slices there are.
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Row `row`.
+    pub fn get(&self, row: usize) -> Slice {
+        Slice {
+            start: self.start[row],
+            duration: self.duration[row],
+            name: self.name[row],
+            category: self.category[row],
+            parent: self.parent[row],
+            depth: self.depth[row],
+            lane: self.lane[row],
+            args: self.args[row],
+            incomplete: self.incomplete[row],
+        }
+    }
+
+    /// Adds a row at the end and gives its index.
+    pub fn push(&mut self, slice: Slice) -> SliceId {
+        let id = SliceId::new(self.len());
+        self.start.push(slice.start);
+        self.duration.push(slice.duration);
+        self.name.push(slice.name);
+        self.category.push(slice.category);
+        self.parent.push(slice.parent);
+        self.depth.push(slice.depth);
+        self.lane.push(slice.lane);
+        self.args.push(slice.args);
+        self.incomplete.push(slice.incomplete);
+        id
+    }
+}

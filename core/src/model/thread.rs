@@ -1,0 +1,87 @@
+//! Threads: the tracks of a profile.
+
+use super::ids::{ProcessId, StringId};
+use super::marker::MarkerTable;
+use super::process::OsId;
+use super::sample::SampleTable;
+use super::slice::SliceTable;
+use super::time::{Nanos, Time};
+use super::wait::WaitTable;
+
+/// A thread and all that was recorded of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Thread {
+    /// The process it belongs to.
+    pub process: ProcessId,
+    /// Its id.
+    pub tid: OsId,
+    /// What it was called last.
+    pub name: StringId,
+    /// The names that it had before, each with the moment at which it took the next one.
+    pub earlier_names: Vec<(Time, StringId)>,
+    /// Whether it is the thread that its process started with.
+    pub is_main: bool,
+    /// Whether its samples have times. Those of a pprof or collapsed file have none, and none are invented.
+    pub timed: bool,
+    /// When it started, if known.
+    pub start: Option<Time>,
+    /// When it ended, if it did within the profile.
+    pub end: Option<Time>,
+    /// What the kernel accounted to it; `None` when that was not recorded.
+    pub usage: Option<ThreadUsage>,
+    /// Its samples.
+    pub samples: SampleTable,
+    /// Its off-CPU spans.
+    pub waits: WaitTable,
+    /// Its slices.
+    pub slices: SliceTable,
+    /// Its markers.
+    pub markers: MarkerTable,
+}
+
+/// What the kernel accounted to a thread over the recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadUsage {
+    /// CPU time in all, from the scheduler's clock.
+    pub cpu: Nanos,
+    /// CPU time in user code, where told apart.
+    pub user: Option<Nanos>,
+    /// CPU time in the kernel, where told apart.
+    pub system: Option<Nanos>,
+    /// Time that it could have run but had no CPU.
+    pub run_queue_wait: Nanos,
+    /// Page faults that were served from memory.
+    pub minor_faults: Option<u64>,
+    /// Page faults that had to read from a disk.
+    pub major_faults: Option<u64>,
+    /// How often it gave up the CPU by itself (to wait).
+    pub voluntary_switches: Option<u64>,
+    /// How often the CPU was taken from it.
+    pub involuntary_switches: Option<u64>,
+}
+
+impl Thread {
+    /// A thread of which nothing was recorded yet.
+    pub fn new(process: ProcessId, tid: OsId, name: StringId) -> Self {
+        Self {
+            process,
+            tid,
+            name,
+            earlier_names: Vec::new(),
+            is_main: false,
+            timed: true,
+            start: None,
+            end: None,
+            usage: None,
+            samples: SampleTable::default(),
+            waits: WaitTable::default(),
+            slices: SliceTable::default(),
+            markers: MarkerTable::default(),
+        }
+    }
+
+    /// CPU time of all its samples, `None` when its samples carry none.
+    pub fn sampled_cpu(&self) -> Option<Nanos> {
+        (!self.samples.cpu.is_empty()).then(|| self.samples.cpu.iter().filter_map(|cpu| cpu.get()).sum())
+    }
+}
