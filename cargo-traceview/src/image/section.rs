@@ -1,7 +1,7 @@
 //! The section table of an image: names, places, and how each section is stored.
 
 use object::elf::{self, FileHeader64};
-use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable};
+use object::read::elf::{SectionHeader as _, SectionTable};
 use object::{CompressedData, CompressionFormat, LittleEndian};
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-/// Pages of x86_64 and of the aarch64 kernels we know mapping granularity of; segments start and end on these in memory.
+/// Size of the pages that the kernel maps files by on x86_64.
 const PAGE: u64 = 4096;
 
 /// A `PT_LOAD` program header.
@@ -45,7 +45,8 @@ pub(super) fn svma_at_file_offset(segments: &[Segment], offset: u64) -> Option<u
 /// AVMA − SVMA for a mapping of the image's file.
 ///
 /// Mappings consist of whole pages, so one often holds the edge of a neighbouring segment as well, and two segments can
-/// even share all their pages. In order of weight: a mapping of exactly the segment's pages, more shared bytes, code.
+/// even share all their pages. In order of weight: a mapping of exactly the segment's pages, one that begins where the
+/// segment does (RELRO protects the head of the data segment, which splits its mapping), more shared bytes, code.
 pub(super) fn bias<'a>(
     segments: impl Iterator<Item = &'a Segment>,
     start_avma: u64,
@@ -57,8 +58,8 @@ pub(super) fn bias<'a>(
         .filter(|segment| segment.overlap(file_offset, len) > 0)
         // `min_by_key` keeps the first of equals: the lowest segment, as program headers are sorted by address.
         .min_by_key(|segment| {
-            let exact = segment.file_pages() == pages;
-            Reverse((exact, segment.overlap(file_offset, len), segment.executable))
+            let own = segment.file_pages();
+            Reverse((own == pages, own.0 == pages.0, segment.overlap(file_offset, len), segment.executable))
         })?;
     // The difference modulo 2^64: a mapping below the image's own address (prelink, a non-PIE moved by hand) wraps.
     let start_svma = segment.svma.wrapping_sub(segment.file_offset).wrapping_add(file_offset);
@@ -110,6 +111,13 @@ mod tests {
     fn bias_of_a_part_split_off_by_mprotect() {
         let base = 0x5555_0000_0000;
         assert_eq!(bias(lld().iter(), base + 0x3000, 0x2000, 0x1000), Some(base));
+    }
+
+    #[test]
+    fn bias_of_a_relro_page_that_holds_more_of_the_segment_before() {
+        // libgcc_s.so.1 of Debian 13: the page at 0x1d000 is mapped for the data segment, at 0x1e000.
+        let segments = [segment(0x1a000, 0x1a000, 0x330c, false), segment(0x1_edb0, 0x1_ddb0, 0x3e0, false)];
+        assert_eq!(bias(segments.iter(), 0x7001_e000, 0x1d000, 0x1000), Some(0x7000_0000));
     }
 
     #[test]
