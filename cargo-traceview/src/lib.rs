@@ -2,6 +2,7 @@
 
 pub mod cargo;
 pub mod cli;
+pub mod image;
 pub mod sampler;
 pub mod symbolize;
 pub mod unwind;
