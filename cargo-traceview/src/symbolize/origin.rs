@@ -65,17 +65,20 @@ impl OriginRules {
     /// Judges a frame of code in the file `image_path`.
     #[must_use]
     pub fn classify(&self, frame: &Frame, image_path: &Path) -> Origin {
-        let by_path = frame.file.as_deref().and_then(|file| self.by_path(file));
+        let krate = crate_of_name(&frame.name, frame.linkage_name.as_deref());
+        let by_path = frame.file.as_deref().and_then(|file| self.by_path(file, krate, image_path));
         by_path.unwrap_or_else(|| {
-            let krate = crate_of_name(&frame.name, frame.linkage_name.as_deref());
             let is_rust_file = frame.file.as_deref().is_some_and(|file| file.ends_with(".rs"));
             self.by_crate(krate, is_rust_file, frame.file.is_some(), image_path)
         })
     }
 
-    fn by_path(&self, file: &str) -> Option<Origin> {
+    fn by_path(&self, file: &str, krate: Option<&str>, image_path: &Path) -> Option<Origin> {
         let path = Path::new(file);
-        let parts: Vec<&str> = path
+        let below_root = self.workspace_root.as_ref().and_then(|root| path.strip_prefix(root).ok());
+        // From the root on, as the workspace itself can lie in a checkout of cargo's.
+        let parts: Vec<&str> = below_root
+            .unwrap_or(path)
             .components()
             .filter(|component| !matches!(component, Component::CurDir))
             .filter_map(|component| component.as_os_str().to_str())
@@ -83,18 +86,21 @@ impl OriginRules {
         if let Some(crate_id) = std_crate(&parts) {
             return Some(Origin { category: Category::Std, crate_id: Some(crate_id) });
         }
-        let crate_id = registry_crate(&parts).or_else(|| git_crate(&parts)).or_else(|| self.vendored_crate(path));
+        let crate_id =
+            registry_crate(&parts).or_else(|| git_crate(&parts)).or_else(|| below_root.and_then(vendored_crate));
         if let Some(crate_id) = crate_id {
             return Some(Origin { category: Category::Dependency, crate_id: Some(crate_id) });
         }
         if let Some(package) = generated_for(&parts) {
             return self.generated(package);
         }
-        let in_workspace = match &self.workspace_root {
-            Some(root) => path.starts_with(root) || path.is_relative(),
-            None => false,
-        };
-        in_workspace.then_some(Origin { category: Category::Workspace, crate_id: None })
+        // Distributions build with relative paths too.
+        let relative = self.workspace_root.is_some() && path.is_relative() && !is_system_path(image_path);
+        let named = |name: &&str| self.workspace_crates.contains(*name);
+        (below_root.is_some() || relative).then(|| Origin {
+            category: Category::Workspace,
+            crate_id: krate.filter(named).map(|name| CrateId { name: name.to_owned(), version: None }),
+        })
     }
 
     /// Code that a build script wrote belongs to the package of the script.
@@ -107,13 +113,6 @@ impl OriginRules {
         } else {
             Some(Origin { category: Category::Dependency, crate_id })
         }
-    }
-
-    /// `<workspace>/vendor/<name>[-<version>]/…`, where `cargo vendor` copies dependencies.
-    fn vendored_crate(&self, path: &Path) -> Option<CrateId> {
-        let below = path.strip_prefix(self.workspace_root.as_ref()?.join("vendor")).ok()?;
-        let directory = below.components().next()?.as_os_str().to_str()?;
-        Some(split_version(directory).unwrap_or_else(|| CrateId { name: directory.to_owned(), version: None }))
     }
 
     fn by_crate(&self, krate: Option<&str>, is_rust_file: bool, has_file: bool, image_path: &Path) -> Origin {
@@ -161,6 +160,12 @@ fn git_crate(parts: &[&str]) -> Option<CrateId> {
     let package = below.iter().position(|&part| part == "src").and_then(|src| src.checked_sub(1)).map(|at| below[at]);
     let repository = repository.rsplit_once('-').map_or(*repository, |(name, _hash)| name);
     Some(CrateId { name: package.unwrap_or(repository).to_owned(), version: None })
+}
+
+/// `vendor/<name>[-<version>]/…` in a workspace, where `cargo vendor` copies dependencies.
+fn vendored_crate(below_root: &Path) -> Option<CrateId> {
+    let directory = below_root.strip_prefix("vendor").ok()?.components().next()?.as_os_str().to_str()?;
+    Some(split_version(directory).unwrap_or_else(|| CrateId { name: directory.to_owned(), version: None }))
 }
 
 /// The package in `…/build/<package>-<16 hex digits>/out/…`.
@@ -304,6 +309,9 @@ mod tests {
         }
         let relative = OriginRules::default().classify(&frame("f", Some("src/main.rs")), Path::new("/srv/app"));
         assert_eq!(relative.category, System, "without a workspace a relative path can be anyone's");
+        let libc = Path::new("/usr/lib/x86_64-linux-gnu/libc.so.6");
+        let distribution = rules().classify(&frame("memmove", Some("./string/../sysdeps/memmove.c")), libc);
+        assert_eq!(distribution, origin(System, None));
         let nothing = rules().classify(&frame("f", None), Path::new("/srv/app"));
         assert_eq!(nothing, origin(Other, None));
     }
@@ -334,6 +342,15 @@ mod tests {
         let libc = Path::new("/usr/lib/x86_64-linux-gnu/libc.so.6");
         assert_eq!(rules().classify(&frame("malloc", None), libc), origin(System, None));
         assert_eq!(rules().classify(&frame("clock_gettime", None), Path::new("[vdso]")), origin(System, None));
+    }
+
+    #[test]
+    fn a_workspace_in_a_checkout_of_cargos() {
+        let root = "/home/u/.cargo/git/checkouts/my-app-0123456789abcdef/1a2b3c4";
+        let rules = OriginRules::new(Some(root.into()), ["my-app".to_owned()]);
+        let raw = "_ZN6my_app4main17h0123456789abcdefE";
+        let got = rules.classify(&frame(raw, Some(&format!("{root}/src/main.rs"))), Path::new("/srv/my-app"));
+        assert_eq!(got, origin(Category::Workspace, Some(("my_app", None))));
     }
 
     #[test]
