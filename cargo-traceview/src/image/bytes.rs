@@ -39,7 +39,7 @@ impl SharedBytes {
     }
 
     /// Bytes with an allocation of their own.
-    pub(super) fn owned(bytes: Vec<u8>) -> Self {
+    pub(crate) fn owned(bytes: Vec<u8>) -> Self {
         let range = 0..bytes.len();
         SharedBytes { source: Arc::new(ImageData::Owned(bytes)), range }
     }

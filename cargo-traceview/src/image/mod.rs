@@ -29,6 +29,7 @@ use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader as _, NoteIterator, ProgramHeader as _, SectionHeader as _};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,6 +87,7 @@ pub struct Image {
     data: Arc<ImageData>,
     segments: Vec<Segment>,
     sections: Vec<Section>,
+    code: Vec<Range<u64>>,
     build_id: Option<BuildId>,
     is_pie: bool,
 }
@@ -153,6 +155,12 @@ impl Image {
         &self.segments
     }
 
+    /// Where code is, sorted: the sections marked executable, or the segments of a file without sections.
+    #[must_use]
+    pub fn code(&self) -> &[Range<u64>] {
+        &self.code
+    }
+
     /// The address of the byte at `offset` of the file; `None` if that byte is not loaded.
     #[must_use]
     pub fn svma_at_file_offset(&self, offset: u64) -> Option<u64> {
@@ -213,8 +221,8 @@ impl Image {
 
     fn from_data(data: ImageData, path: PathBuf) -> Result<Self, ImageError> {
         match Headers::read(&data) {
-            Ok(Headers { segments, sections, build_id, is_pie }) => {
-                Ok(Image { path, data: Arc::new(data), segments, sections, build_id, is_pie })
+            Ok(Headers { segments, sections, code, build_id, is_pie }) => {
+                Ok(Image { path, data: Arc::new(data), segments, sections, code, build_id, is_pie })
             }
             Err(source) => Err(ImageError::NotElf { path, source }),
         }
@@ -225,6 +233,7 @@ impl Image {
 struct Headers {
     segments: Vec<Segment>,
     sections: Vec<Section>,
+    code: Vec<Range<u64>>,
     build_id: Option<BuildId>,
     is_pie: bool,
 }
@@ -236,7 +245,7 @@ impl Headers {
         // Refuses big-endian files: `LittleEndian` is the only order this header type supports.
         header.endian()?;
         let program_headers = header.program_headers(endian, data)?;
-        let segments = program_headers
+        let segments: Vec<Segment> = program_headers
             .iter()
             .filter(|program_header| program_header.p_type(endian) == elf::PT_LOAD)
             .map(|program_header| Segment {
@@ -254,8 +263,15 @@ impl Headers {
             .filter_map(|program_header| program_header.notes(endian, data).ok().flatten())
             .find_map(build_id)
             .or_else(|| table.iter().filter_map(|header| header.notes(endian, data).ok().flatten()).find_map(build_id));
+        let mut code = section::code(&table);
+        if code.is_empty() {
+            let executable = segments.iter().filter(|segment| segment.executable);
+            code.extend(executable.map(|segment| segment.svma..segment.svma.saturating_add(segment.mem_size)));
+        }
+        code.sort_by_key(|stretch| stretch.start);
         Ok(Headers {
             segments,
+            code,
             sections: section::read_sections(&table, data.len()),
             build_id,
             is_pie: header.e_type(endian) == elf::ET_DYN,

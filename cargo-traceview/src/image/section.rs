@@ -43,6 +43,16 @@ pub(super) fn read_sections(table: &SectionTable<'_, FileHeader64<LittleEndian>>
     sections
 }
 
+/// The addresses of the sections that hold code, whether or not their content is in this file.
+pub(super) fn code(table: &SectionTable<'_, FileHeader64<LittleEndian>>) -> Vec<Range<u64>> {
+    let endian = LittleEndian;
+    let is_code = |flags: elf::SectionFlags| flags.contains(elf::SHF_ALLOC) && flags.contains(elf::SHF_EXECINSTR);
+    let sections = table.iter().filter(|header| is_code(header.sh_flags(endian)));
+    sections
+        .map(|header| header.sh_addr(endian)..header.sh_addr(endian).saturating_add(header.sh_size(endian)))
+        .collect()
+}
+
 impl Section {
     /// The section's content, decompressed; `None` where that fails.
     pub(super) fn load(&self, data: &Arc<ImageData>) -> Option<SectionBytes> {
