@@ -321,7 +321,7 @@ mod tests {
             ("cargo-traceview --dev --profile x", ErrorKind::ArgumentConflict),
             ("cargo-traceview -q -v", ErrorKind::ArgumentConflict),
             ("cargo-traceview frobnicate", ErrorKind::UnknownArgument),
-            ("cargo-traceview --bin a record -- ls", ErrorKind::ArgumentConflict),
+            ("cargo-traceview --bin a record -- ls", ErrorKind::UnknownArgument),
             ("cargo-traceview --help", ErrorKind::DisplayHelp),
             ("cargo-traceview --version", ErrorKind::DisplayVersion),
         ] {

@@ -166,7 +166,7 @@ pub struct BuildPlan {
     /// Whether its Rust code was compiled with frame pointers because we asked for them.
     pub frame_pointers: bool,
     /// The compiler, as `rustc -V` names it.
-    pub rustc_version: Option<String>,
+    pub rustc_version: String,
 }
 
 /// One recording: what to run and how to record it.
