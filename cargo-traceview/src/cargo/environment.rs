@@ -6,11 +6,12 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{BuildScript, Metadata, Package};
+use cargo_metadata::{BuildScript, Package};
 use toml::Value;
 
 use super::compile::Artifacts;
 use super::config::CargoConfig;
+use super::metadata::Project;
 use super::rustc::Rustc;
 use super::target::{ChosenTarget, Kind};
 
@@ -22,7 +23,7 @@ pub struct Context<'a> {
     /// The cargo that a program that calls cargo should use.
     pub cargo: &'a Path,
     /// The project.
-    pub metadata: &'a Metadata,
+    pub project: &'a Project,
     /// Cargo's configuration.
     pub config: &'a CargoConfig,
     /// The compiler.
@@ -44,7 +45,7 @@ impl Context<'_> {
             variables.extend(script.env.iter().map(|(name, value)| (name.into(), value.into())));
         }
         variables.push(("CARGO".into(), self.cargo.into()));
-        variables.extend(package_variables(package));
+        variables.extend(package_variables(package, self.project));
         for (name, value) in self.configured() {
             // What cargo itself sets is never overridden.
             if !variables.iter().any(|(known, _)| *known == name) {
@@ -86,8 +87,8 @@ impl Context<'_> {
 
     /// The same directory below `build.build-dir`, where intermediate files are.
     fn build_directory(&self, output: &Path) -> PathBuf {
-        let target_directory = self.metadata.target_directory.as_std_path();
-        match (&self.metadata.build_directory, output.strip_prefix(target_directory)) {
+        let target_directory = self.project.metadata.target_directory.as_std_path();
+        match (&self.project.metadata.build_directory, output.strip_prefix(target_directory)) {
             (Some(build), Ok(profile)) => build.as_std_path().join(profile),
             _ => output.to_path_buf(),
         }
@@ -123,7 +124,7 @@ fn native_directories(scripts: &[BuildScript], inside: &[&Path]) -> Vec<PathBuf>
 }
 
 /// `CARGO_MANIFEST_…` and `CARGO_PKG_…`; what the manifest does not say is empty.
-fn package_variables(package: &Package) -> Vec<(OsString, OsString)> {
+fn package_variables(package: &Package, project: &Project) -> Vec<(OsString, OsString)> {
     let directory = package.manifest_path.parent().map_or(OsStr::new("/"), |directory| directory.as_os_str());
     let version = &package.version;
     let path = |path: &Option<_>| path.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -146,7 +147,7 @@ fn package_variables(package: &Package) -> Vec<(OsString, OsString)> {
         ("LICENSE", text(&package.license)),
         ("LICENSE_FILE", path(&package.license_file)),
         ("README", path(&package.readme)),
-        ("RUST_VERSION", package.rust_version.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("RUST_VERSION", project.rust_versions.get(&package.id.repr).cloned().unwrap_or_default()),
     ] {
         variables.push((format!("CARGO_PKG_{name}").into(), value.into()));
     }

@@ -1,10 +1,12 @@
 //! Asks cargo what the project consists of.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cargo_metadata::{Metadata, MetadataCommand};
+use serde::Deserialize;
 use thiserror::Error;
 
 use super::options::CargoOptions;
@@ -36,6 +38,27 @@ pub enum MetadataError {
     Answer(#[source] cargo_metadata::Error),
 }
 
+/// A project as cargo describes it.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Its packages and directories.
+    pub metadata: Metadata,
+    /// Each package's `rust-version` as its manifest has it, by package id. [`Metadata`] completes it to three numbers.
+    pub rust_versions: HashMap<String, String>,
+}
+
+/// The part of the description that [`Metadata`] does not keep as it is.
+#[derive(Deserialize)]
+struct Packages {
+    packages: Vec<RustVersion>,
+}
+
+#[derive(Deserialize)]
+struct RustVersion {
+    id: String,
+    rust_version: Option<String>,
+}
+
 /// Asks `cargo metadata`, with the flags that `cargo build` will get.
 ///
 /// # Errors
@@ -45,7 +68,7 @@ pub fn query(
     options: &CargoOptions,
     cwd: &Path,
     variables: &Variables,
-) -> Result<Metadata, MetadataError> {
+) -> Result<Project, MetadataError> {
     if options.manifest_path.is_none() && !cwd.ancestors().any(|directory| directory.join("Cargo.toml").is_file()) {
         return Err(MetadataError::NoProject(cwd.to_path_buf()));
     }
@@ -65,5 +88,9 @@ pub fn query(
     if !output.status.success() {
         return Err(MetadataError::Refused(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(MetadataError::Answer)
+    let metadata = MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(MetadataError::Answer)?;
+    let Packages { packages } =
+        serde_json::from_slice(&output.stdout).map_err(|error| MetadataError::Answer(error.into()))?;
+    let rust_versions = packages.into_iter().filter_map(|package| Some((package.id, package.rust_version?))).collect();
+    Ok(Project { metadata, rust_versions })
 }

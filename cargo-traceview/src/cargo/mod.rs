@@ -31,6 +31,7 @@ pub use variables::Variables;
 use crate::exit_code::ExitCode;
 use config::CargoConfig;
 use environment::Context;
+use metadata::Project;
 use rustc::Rustc;
 use rustflags::Rustflags;
 use target::ChosenTarget;
@@ -62,7 +63,7 @@ pub struct BuildPlan {
     cargo: PathBuf,
     cwd: PathBuf,
     options: CargoOptions,
-    metadata: cargo_metadata::Metadata,
+    project: Project,
     config: CargoConfig,
     rustc: Rustc,
     target: ChosenTarget,
@@ -108,10 +109,10 @@ impl BuildPlan {
     /// When there is no project, no such target, or cargo's configuration is broken.
     pub fn new(options: &CargoOptions, cwd: &Path, variables: Variables) -> Result<Self, Error> {
         let cargo = variables.get_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
-        let metadata = metadata::query(&cargo, options, cwd, &variables)?;
-        let target = ChosenTarget::new(options, &metadata)?;
+        let project = metadata::query(&cargo, options, cwd, &variables)?;
+        let target = ChosenTarget::new(options, &project.metadata)?;
         let config = CargoConfig::load(cwd, &options.config, variables)?;
-        let manifest = root_manifest(metadata.workspace_root.as_std_path())?;
+        let manifest = root_manifest(project.metadata.workspace_root.as_std_path())?;
         let profile = ProfileChoice::new(options, &manifest, &config);
         let rustc = Rustc::query(&config, cwd)?;
         let rustflags = if profile.unchanged {
@@ -123,7 +124,7 @@ impl BuildPlan {
             cargo,
             cwd: cwd.to_path_buf(),
             options: options.clone(),
-            metadata,
+            project,
             config,
             rustc,
             target,
@@ -153,7 +154,7 @@ impl BuildPlan {
         let cargo = self.cargo_for_program();
         let context = Context {
             cargo: &cargo,
-            metadata: &self.metadata,
+            project: &self.project,
             config: &self.config,
             rustc: &self.rustc,
             target: &self.target,
@@ -164,7 +165,7 @@ impl BuildPlan {
             executable: artifacts.executable,
             target: self.target.name,
             package: self.target.package.name.to_string(),
-            workspace_root: self.metadata.workspace_root.into_std_path_buf(),
+            workspace_root: self.project.metadata.workspace_root.into_std_path_buf(),
             profile: self.profile,
             frame_pointers: self.rustflags.frame_pointers,
             rustc_version: self.rustc.version,
