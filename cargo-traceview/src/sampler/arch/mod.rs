@@ -7,7 +7,15 @@ mod current;
 
 mod syscalls_x86_64;
 
-pub(crate) use current::{RESTART_SYSCALL, Registers, restarts_by_itself, syscall_name};
+use std::borrow::Cow;
+
+use current::syscall_name;
+pub(crate) use current::{Registers, restarts_by_itself};
+
+/// What people call system call `number`.
+pub(crate) fn syscall_label(number: u64) -> Cow<'static, str> {
+    syscall_name(number).map_or_else(|| format!("syscall {number}").into(), Cow::Borrowed)
+}
 
 /// The system call that a stopped thread is in, or just came out of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
