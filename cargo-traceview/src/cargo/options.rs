@@ -27,7 +27,7 @@ pub struct CargoOptions {
     /// Do not activate the `default` feature
     #[arg(long)]
     pub no_default_features: bool,
-    /// Build with this profile of cargo's [default: `traceview` if the project has one, otherwise release]
+    /// Build with this profile of cargo's (default: `traceview` if the project has one, otherwise release)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dev", "release"])]
     pub profile: Option<String>,
     /// Build with the dev profile: without optimizations, quick to compile
