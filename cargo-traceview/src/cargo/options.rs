@@ -27,13 +27,13 @@ pub struct CargoOptions {
     /// Do not activate the `default` feature
     #[arg(long)]
     pub no_default_features: bool,
-    /// Build with this profile of cargo's [default: release]
+    /// Build with this profile of cargo's (default: `traceview` if the project has one, otherwise release)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dev", "release"])]
     pub profile: Option<String>,
     /// Build with the dev profile: without optimizations, quick to compile
     #[arg(long, conflicts_with = "release")]
     pub dev: bool,
-    /// Build with the release profile (the default)
+    /// Build with the release profile
     #[arg(short, long)]
     pub release: bool,
     /// Path to Cargo.toml

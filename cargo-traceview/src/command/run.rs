@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::record;
 use crate::cargo::{BuildPlan, Built, Variables};
 use crate::cli::args::RunArgs;
-use crate::cli::plan::{self, ProgramPlan, RecordOptions, Surroundings};
+use crate::cli::plan::{BuildInfo, ProgramPlan, RecordOptions, Surroundings};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -38,13 +38,14 @@ fn describe(build: &BuildPlan) -> String {
     format!("building with profile `{}`: `{}` with debug info{pointers}", profile.name, profile.base)
 }
 
+/// The built program as something to record.
 fn program(built: Built, args: Vec<OsString>) -> ProgramPlan {
     ProgramPlan {
         program: built.executable.into_os_string(),
         args,
         env: built.env,
         name: built.target,
-        build: Some(plan::BuildPlan {
+        build: Some(BuildInfo {
             workspace_root: built.workspace_root,
             package: built.package,
             profile: built.profile.name,
