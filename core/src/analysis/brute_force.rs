@@ -8,7 +8,9 @@ use proptest::prelude::{Strategy, any};
 use proptest::{prop_assert_eq, proptest};
 
 use super::fixture::Fixture;
-use super::{InvertedTree, Measure, NodeId, Selection, StackValues, Summary, Tree, WaitKind, call_tree, functions};
+use super::{
+    GrowingTree, InvertedTree, Measure, NodeId, Selection, StackValues, Summary, Tree, WaitKind, call_tree, functions,
+};
 use crate::model::{Profile, StackId, ThreadId, Time, TimeRange};
 
 /// What to build a profile of. Small numbers of everything, so that all coincidences occur.
@@ -238,7 +240,7 @@ proptest! {
             prop_assert_eq!(row.hottest.map(|hot| (whole(hot.own.value), -i64::from(hot.line))), best);
         }
         let own: f64 = list.rows.iter().map(|row| row.own.value).sum();
-        prop_assert_eq!(whole(own + list.stackless.value), whole(list.total.value));
+        prop_assert_eq!(whole(own + list.whole.stackless.value), whole(list.whole.total.value));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn call_tree(profile: &Profile, values: &StackValues) -> Tree {
             drafts[parent as usize].total += total;
         }
     }
-    let mut tree = Tree::empty(values.unit, values.total, values.effective_samples());
+    let mut tree = Tree::empty(values.whole());
     tree.fill(&drafts, profile);
     tree
 }

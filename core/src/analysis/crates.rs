@@ -95,3 +95,55 @@ fn add_versions(profile: &Profile, shares: &mut [CrateShare]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::super::{Measure, Selection, StackValues, functions};
+    use super::*;
+    use crate::model::{Crate, Frame, Function};
+
+    #[test]
+    fn time_belongs_to_crates_else_to_libraries() {
+        let mut fixture = Fixture::new();
+        let thread = fixture.thread("t", 1);
+        fixture.samples(
+            thread,
+            &[
+                ("main;regex::find", 3),
+                ("main;regex::find;regex::step", 4),
+                ("main;[kernel] read", 5),
+                ("main;libc.so.6+0x10", 2),
+                ("main;[not sampled]", 1),
+                ("main", 6),
+                ("[cut: why]", 1),
+            ],
+        );
+        // A second crate of the same name.
+        let [name, version, function] = ["regex", "0.2", "regex::old"].map(|text| fixture.builder.string(text));
+        let origin = Some(fixture.builder.add_crate(Crate { name, version: Some(version) }));
+        let function = fixture.builder.function(Function { origin, ..Function::named(function) });
+        let frame = fixture.builder.frame(Frame::of(function));
+        let stack = fixture.builder.stack(None, frame);
+        fixture.sample(thread, 1_000_000_000, Some(stack), Some(500_000));
+
+        let profile = fixture.finish();
+        let values = StackValues::of(&profile, &Selection::default(), Measure::Cpu).expect("CPU time adds up");
+        let shares = crate_shares(&profile, &functions(&profile, &values), &FunctionFacts::of(&profile));
+        let found: Vec<(&str, f64)> = shares.iter().map(|share| (&*share.name, share.own.value / 1e6)).collect();
+        assert_eq!(
+            found,
+            [
+                ("regex 1.0", 7.0),
+                ("demo", 6.0),
+                ("kernel", 5.0),
+                ("libc.so.6", 2.0),
+                ("not sampled", 1.0),
+                ("unknown", 1.0),
+                ("regex 0.2", 0.5),
+            ]
+        );
+        let sum: f64 = shares.iter().map(|share| share.own.value).sum();
+        assert_eq!(sum, values.total.value);
+    }
+}

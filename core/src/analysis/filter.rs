@@ -163,3 +163,69 @@ fn name_some<'a>(names: impl Iterator<Item = &'a str>) -> String {
         (false, more) => format!("`{}` and {more} more", distinct.join("`, `")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+    use crate::model::Process;
+
+    /// Threads 100 `demo`, 101 `worker-1`, 102 `worker-2`, and in process 200 `helper` a thread 200 `worker-101`.
+    fn profile() -> Profile {
+        let mut fixture = Fixture::new();
+        fixture.thread("demo", 100);
+        fixture.thread("worker-1", 101);
+        fixture.thread("worker-2", 102);
+        let name = fixture.builder.string("helper");
+        let process = fixture.builder.add_process(Process {
+            pid: OsId::Number(200),
+            parent: None,
+            name,
+            command_line: Vec::new(),
+            start: None,
+            end: None,
+            exit: None,
+        });
+        let name = fixture.builder.string("worker-101");
+        fixture.builder.add_thread(crate::model::Thread::new(process, OsId::Text("t7".into()), name));
+        fixture.finish()
+    }
+
+    fn select(threads: &[&str], processes: &[&str]) -> Result<Option<Vec<usize>>, String> {
+        let [threads, processes] =
+            [threads, processes].map(|patterns| patterns.iter().copied().map(str::to_owned).collect::<Vec<_>>());
+        let found = select_threads(&profile(), &threads, &processes);
+        found
+            .map(|ids| ids.map(|ids| ids.into_iter().map(ThreadId::index).collect()))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn threads_are_found_by_name_and_id() {
+        assert_eq!(select(&[], &[]), Ok(None));
+        assert_eq!(select(&["worker"], &[]), Ok(Some(vec![1, 2, 3])));
+        assert_eq!(select(&["101"], &[]), Ok(Some(vec![1])), "an id wins over a name that contains it");
+        assert_eq!(select(&["100/102"], &[]), Ok(Some(vec![2])));
+        assert_eq!(select(&["t7"], &[]), Ok(Some(vec![3])));
+        assert_eq!(select(&["worker-2", "demo"], &[]), Ok(Some(vec![0, 2])));
+        assert_eq!(select(&["worker"], &["help"]), Ok(Some(vec![3])));
+        assert_eq!(select(&[], &["100"]), Ok(Some(vec![0, 1, 2])));
+    }
+
+    #[test]
+    fn what_matches_nothing_is_told_with_what_there_is() {
+        assert_eq!(
+            select(&["worker", "wroker"], &[]),
+            Err("no thread is called `wroker`; there are `demo`, `worker-1`, `worker-2`, `worker-101`".to_owned())
+        );
+        assert_eq!(
+            select(&["demo"], &["nope"]),
+            Err("no process is called `nope`; there are `demo`, `helper`".to_owned())
+        );
+        assert_eq!(
+            select(&["demo"], &["helper"]),
+            Err("no thread is called `demo`; there are `worker-101`".to_owned())
+        );
+        assert_eq!(select(&["200/101"], &[]).map_err(|error| error.len() > 10), Err(true));
+    }
+}

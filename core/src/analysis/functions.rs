@@ -1,9 +1,9 @@
 //! The functions of a selection with their own and total amounts.
 
-use super::amount::{Amount, Unit, percent};
-use super::interval::Interval;
+use super::amount::Amount;
 use super::stack_values::StackValues;
 use super::tree::Callee;
+use super::whole::Whole;
 use crate::model::{FunctionId, Profile, StackId};
 
 /// A function of a selection.
@@ -31,23 +31,10 @@ pub struct HotLine {
 /// The functions of a selection, the largest `own` first, then the largest total, then by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FunctionList {
-    /// What the values count.
-    pub unit: Unit,
     /// What shares are of.
-    pub total: Amount,
-    /// The part of `total` that no function has, because it was seen without a stack.
-    pub stackless: Amount,
-    /// The effective number of samples behind the values; see [`StackValues::effective_samples`].
-    pub effective_samples: Option<f64>,
+    pub whole: Whole,
     /// The functions.
     pub rows: Vec<FunctionRow>,
-}
-
-impl FunctionList {
-    /// The 95 % interval of the share that `value` has, where it was sampled.
-    pub fn interval(&self, value: f64) -> Option<Interval> {
-        Interval::of_share(percent(value, self.total.value) / 100.0, self.effective_samples?)
-    }
 }
 
 /// The functions of `values`.
@@ -79,13 +66,7 @@ pub fn functions(profile: &Profile, values: &StackValues) -> FunctionList {
             left.compare(right, profile)
         })
     });
-    FunctionList {
-        unit: values.unit,
-        total: values.total,
-        stackless: values.stackless(),
-        effective_samples: values.effective_samples(),
-        rows,
-    }
+    FunctionList { whole: values.whole(), rows }
 }
 
 /// The total of each function: the sum over its outermost nodes, so that recursion counts once.

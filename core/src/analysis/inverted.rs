@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::amount::Amount;
 use super::stack_values::StackValues;
-use super::tree::{Callee, Draft, NodeId, Tree, by_total_then_name};
+use super::tree::{Callee, Draft, GrowingTree, NodeId, Tree, by_total_then_name};
 use crate::model::{Profile, StackId};
 
-/// An inverted call tree, which grows where it is [expanded](Self::expand): in full it can be as large as all stacks
+/// An inverted call tree, which grows where it is [expanded](GrowingTree::expand): in full it can be as large as all stacks
 /// written out.
 ///
 /// Each sample is below exactly one root, the function that it was taken in, and is on one path there: its stack from
@@ -42,40 +42,9 @@ impl<'a> InvertedTree<'a> {
             (Callee::Wait(values.wait_kinds[waits.kind]), entry)
         });
         let mut grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
-        let mut inverted = Self {
-            profile,
-            tree: Tree::empty(values.unit, values.total, values.effective_samples()),
-            entries: Vec::new(),
-            state: Vec::new(),
-        };
+        let mut inverted = Self { profile, tree: Tree::empty(values.whole()), entries: Vec::new(), state: Vec::new() };
         inverted.add(None, &mut grouped);
         inverted
-    }
-
-    /// The tree as far as it is expanded.
-    pub fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
-    /// Makes sure that the callers of node `id` are in the tree.
-    ///
-    /// # Panics
-    /// If `id` belongs to another tree.
-    pub fn expand(&mut self, id: NodeId) {
-        let (range, expanded) = &mut self.state[id.index()];
-        if *expanded {
-            return;
-        }
-        *expanded = true;
-        let mut grouped: Vec<(Callee, Entry)> = Vec::new();
-        for entry in &self.entries[range.clone()] {
-            if let Some(caller) = entry.caller {
-                let callee = Callee::Function(self.profile.leaf_function(caller));
-                let caller = self.profile.stacks.prefix[caller.index()];
-                grouped.push((callee, Entry { caller, amount: entry.amount }));
-            }
-        }
-        self.add(Some(id), &mut grouped);
     }
 
     /// Expands nodes, the ones near the roots first, until all are expanded or there are `most` nodes.
@@ -109,6 +78,29 @@ impl<'a> InvertedTree<'a> {
         let (drafts, ranges): (Vec<Draft>, Vec<Range<usize>>) = nodes.into_iter().unzip();
         self.tree.add_children(parent, &drafts);
         self.state.extend(ranges.into_iter().map(|range| (range, false)));
+    }
+}
+
+impl GrowingTree for InvertedTree<'_> {
+    fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    fn expand(&mut self, id: NodeId) {
+        let (range, expanded) = &mut self.state[id.index()];
+        if *expanded {
+            return;
+        }
+        *expanded = true;
+        let mut grouped: Vec<(Callee, Entry)> = Vec::new();
+        for entry in &self.entries[range.clone()] {
+            if let Some(caller) = entry.caller {
+                let callee = Callee::Function(self.profile.leaf_function(caller));
+                let caller = self.profile.stacks.prefix[caller.index()];
+                grouped.push((callee, Entry { caller, amount: entry.amount }));
+            }
+        }
+        self.add(Some(id), &mut grouped);
     }
 }
 

@@ -15,6 +15,7 @@ mod stack_values;
 mod summary;
 mod tree;
 mod waits;
+mod whole;
 
 #[cfg(test)]
 mod brute_force;
@@ -31,5 +32,6 @@ pub use interval::Interval;
 pub use inverted::InvertedTree;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary};
-pub use tree::{Callee, Node, NodeId, Tree};
+pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
 pub use waits::WaitKind;
+pub use whole::Whole;

@@ -5,11 +5,14 @@ use rustc_hash::FxHashMap;
 use super::amount::{Amount, Unit};
 use super::filter::{Measure, Selection};
 use super::waits::WaitKind;
+use super::whole::Whole;
 use crate::model::{CpuDelta, Profile, StackId, StackTable, Thread, Values, WeightUnit};
 
 /// The amounts of a selection, by stack.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StackValues {
+    /// What was counted.
+    pub measure: Measure,
     /// What the values count.
     pub unit: Unit,
     /// Samples, by the [`StackId`] that they carry.
@@ -68,6 +71,7 @@ impl StackValues {
 
     fn add_up(profile: &Profile, threads: &[&Thread], selection: &Selection, (measure, unit): (Measure, Unit)) -> Self {
         let mut values = Self {
+            measure,
             unit,
             own: vec![Amount::default(); profile.stacks.len()],
             waits: Vec::new(),
@@ -90,11 +94,18 @@ impl StackValues {
         values
     }
 
-    /// The effective number of samples behind the values, to judge shares by; `None` when waits are among them, which
-    /// are measured and not sampled.
-    pub fn effective_samples(&self) -> Option<f64> {
-        let sum: f64 = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
-        (self.waits.is_empty() && self.squares > 0.0).then(|| sum * sum / self.squares)
+    /// What shares of these values are of.
+    pub fn whole(&self) -> Whole {
+        let stackless_waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
+        let sampled = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
+        Whole {
+            measure: self.measure,
+            unit: self.unit,
+            total: self.total,
+            stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
+            // (Σw)² / Σw² equal samples would scatter as these of different weights do.
+            effective_samples: (self.waits.is_empty() && self.squares > 0.0).then(|| sampled * sampled / self.squares),
+        }
     }
 
     /// For each stack its samples and, added to their innermost user frame, its waits.
@@ -119,12 +130,6 @@ impl StackValues {
             }
         }
         totals
-    }
-
-    /// Amounts that no stack has: samples and waits that carry none.
-    pub fn stackless(&self) -> Amount {
-        let waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
-        std::iter::once(self.without_stack).chain(waits).sum()
     }
 
     fn add_samples(&mut self, thread: &Thread, selection: &Selection, counted: Counted<'_>) {
@@ -187,6 +192,7 @@ impl StackValues {
 }
 
 /// What the samples of one thread count.
+#[derive(Clone, Copy)]
 enum Counted<'a> {
     /// Their CPU time.
     Cpu(&'a [CpuDelta]),
@@ -260,4 +266,111 @@ fn knows_cpu(thread: &Thread) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "amounts of time and weights stay below 2^53")]
 fn to_float(whole: i64) -> f64 {
     whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+    use crate::model::{ThreadId, Time, TimeRange};
+
+    fn fixture() -> (Fixture, ThreadId, StackId) {
+        let mut fixture = Fixture::new();
+        let thread = fixture.thread("t", 1);
+        let stack = fixture.stack("main");
+        (fixture, thread, stack)
+    }
+
+    fn of(profile: &Profile, measure: Measure) -> Result<(Unit, f64, u64), MeasureError> {
+        let values = StackValues::of(profile, &Selection::default(), measure)?;
+        Ok((values.unit, values.total.value, values.total.samples))
+    }
+
+    #[test]
+    fn samples_without_cpu_count_their_weight() {
+        let (mut fixture, thread, stack) = fixture();
+        for time in 0..3 {
+            fixture.sample(thread, time, Some(stack), None);
+        }
+        let samples = &mut fixture.builder.thread_mut(thread).samples;
+        samples.weight = Values::Integer(vec![1, 0, -3]);
+        samples.cpu.clear();
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Samples, -2.0, 2)));
+        assert_eq!(of(&profile, Measure::Samples), Ok((Unit::Samples, 3.0, 3)));
+        assert_eq!(of(&profile, Measure::Wall), Ok((Unit::Nanoseconds, -2e6, 2)), "the interval is 1 ms");
+    }
+
+    #[test]
+    fn milliseconds_of_traces_are_time() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 0, Some(stack), None);
+        let samples = &mut fixture.builder.thread_mut(thread).samples;
+        samples.weight = Values::Float(vec![1.5]);
+        samples.weight_unit = WeightUnit::TracingMs;
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Nanoseconds, 1.5e6, 1)));
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_refused() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 0, Some(stack), None);
+        let other = fixture.thread("allocations", 2);
+        fixture.sample(other, 0, Some(stack), None);
+        fixture.builder.thread_mut(other).samples.weight_unit = WeightUnit::Bytes;
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Err(MeasureError::MixedUnits("samples", "bytes")));
+        let selection = Selection { threads: Some(vec![other, other]), ..Selection::default() };
+        let values = StackValues::of(&profile, &selection, Measure::Cpu).expect("one thread has one unit");
+        assert_eq!((values.unit, values.total.value), (Unit::Bytes, 1.0), "a thread counts once");
+        assert_eq!(StackValues::of(&profile, &selection, Measure::Wall), Err(MeasureError::NoTime("bytes")));
+    }
+
+    #[test]
+    fn threads_without_times_are_in_no_range() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 5, Some(stack), Some(7));
+        let row = fixture.builder.thread_mut(thread);
+        row.timed = false;
+        row.samples.time.clear();
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Nanoseconds, 7.0, 1)));
+        let range = TimeRange { start: Time(0), end: Time(100) };
+        let values = StackValues::of(&profile, &Selection { range, threads: None }, Measure::Cpu);
+        assert_eq!(values.map(|values| values.total.value), Ok(0.0));
+    }
+
+    #[test]
+    fn equal_samples_are_as_many_as_they_are_and_unequal_ones_are_fewer() {
+        let (mut fixture, thread, stack) = fixture();
+        (0..10).for_each(|time| fixture.sample(thread, time, Some(stack), Some(1_000)));
+        let effective = |fixture: Fixture| {
+            let values = StackValues::of(&fixture.finish(), &Selection::default(), Measure::Cpu);
+            values.expect("CPU time adds up").whole().effective_samples
+        };
+        assert_eq!(effective(fixture), Some(10.0));
+
+        let (mut fixture, thread, stack) = self::fixture();
+        [3_000, 1_000].into_iter().for_each(|cpu| fixture.sample(thread, 0, Some(stack), Some(cpu)));
+        // (3 + 1)² / (9 + 1)
+        assert_eq!(effective(fixture), Some(1.6));
+    }
+
+    #[test]
+    fn waits_are_clipped_and_gathered_by_kind() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.wait(thread, 0, 100, Some(stack), "read");
+        fixture.wait(thread, 200, 100, None, "read");
+        fixture.wait(thread, 400, 100, Some(stack), "read");
+        let profile = fixture.finish();
+        let range = TimeRange { start: Time(50), end: Time(450) };
+        let values =
+            StackValues::of(&profile, &Selection { range, threads: None }, Measure::OffCpu).expect("waits add up");
+        let found: Vec<_> = values.waits.iter().map(|waits| (waits.stack, waits.amount.value)).collect();
+        assert_eq!(found, [(None, 100.0), (Some(stack), 100.0)]);
+        let whole = values.whole();
+        assert_eq!((whole.stackless.value, whole.effective_samples), (100.0, None));
+        assert_eq!(values.wait_kinds.iter().map(|kind| kind.label(&profile)).collect::<Vec<_>>(), ["[wait] read"]);
+    }
 }

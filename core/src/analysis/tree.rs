@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::amount::{Amount, Unit};
+use super::amount::Amount;
 use super::waits::WaitKind;
+use super::whole::Whole;
 use crate::model::{FunctionId, Profile};
 
 /// A node of a [`Tree`].
@@ -40,15 +41,19 @@ pub struct Node {
 /// A call tree. The nodes below a node stand next to each other, the largest total first, then by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
-    /// What the values count.
-    pub unit: Unit,
-    /// What shares are of: all that is selected, also what carries no stack and so is in no node.
-    pub total: Amount,
-    /// The effective number of samples behind the values; see
-    /// [`StackValues::effective_samples`](super::StackValues::effective_samples).
-    pub effective_samples: Option<f64>,
+    /// What shares are of.
+    pub whole: Whole,
     nodes: Vec<Node>,
     roots: u32,
+}
+
+/// A tree that may grow while it is looked at.
+pub trait GrowingTree {
+    /// The tree as far as it has grown.
+    fn tree(&self) -> &Tree;
+
+    /// Makes sure that the nodes directly below `id` are in the tree.
+    fn expand(&mut self, id: NodeId);
 }
 
 /// A node before it has its place.
@@ -88,6 +93,14 @@ impl Callee {
     }
 }
 
+impl GrowingTree for Tree {
+    fn tree(&self) -> &Tree {
+        self
+    }
+
+    fn expand(&mut self, _: NodeId) {}
+}
+
 impl Tree {
     /// The node `id`.
     ///
@@ -122,9 +135,9 @@ impl Tree {
         (0..row(self.nodes.len())).map(NodeId)
     }
 
-    /// An empty tree over what `unit` and `total` say.
-    pub(super) fn empty(unit: Unit, total: Amount, effective_samples: Option<f64>) -> Self {
-        Self { unit, total, effective_samples, nodes: Vec::new(), roots: 0 }
+    /// A tree without nodes.
+    pub(super) fn empty(whole: Whole) -> Self {
+        Self { whole, nodes: Vec::new(), roots: 0 }
     }
 
     /// Gives the nodes of `drafts`, in which parents come before their children, their places in this empty tree.
