@@ -1,6 +1,6 @@
 //! The status line on a terminal: what is going on while it takes long.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sampler::Progress;
 use crate::sampler::ptrace::sys;
+use crate::terminal::say;
 
 /// How often the line is drawn anew.
 const REDRAW: Duration = Duration::from_millis(250);
@@ -56,7 +57,7 @@ impl LiveLine {
     pub(crate) fn clear(&self) {
         let mut state = self.lock();
         if std::mem::take(&mut state.drawn) {
-            write_stderr("\r\x1b[K");
+            say("\r\x1b[K");
         }
     }
 
@@ -67,7 +68,7 @@ impl LiveLine {
         if state.last.is_none_or(|last| now - last >= REDRAW / 2) {
             state.last = Some(now);
             state.drawn = true;
-            write_stderr(&format!("\r\x1b[K\x1b[2mtraceview: {text}\x1b[0m\r"));
+            say(&format!("\r\x1b[K\x1b[2mtraceview: {text}\x1b[0m\r"));
         }
     }
 
@@ -94,11 +95,4 @@ fn status(progress: &Progress) -> String {
         text += &format!(", stopped {:.1} % of the time", 100.0 * stopped / seconds);
     }
     text
-}
-
-/// A terminal that is gone can't be helped.
-fn write_stderr(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _gone = stderr.write_all(text.as_bytes());
-    let _gone = stderr.flush();
 }

@@ -6,7 +6,8 @@ use traceview_core::model::Machine;
 
 /// The machine that we run on. What cannot be found out is left out.
 pub(crate) fn this_machine() -> Machine {
-    let release = |name: &str| read_to_string(format!("/proc/sys/kernel/{name}")).ok().map(|text| text.trim().to_owned());
+    let release =
+        |name: &str| read_to_string(format!("/proc/sys/kernel/{name}")).ok().map(|text| text.trim().to_owned());
     let cpus = std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok());
     let cpu_info = read_to_string("/proc/cpuinfo").unwrap_or_default();
     Machine {
@@ -21,7 +22,10 @@ pub(crate) fn this_machine() -> Machine {
 
 /// The value of the first line `key : value`.
 fn value_of<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    text.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim())
 }
 
 fn memory_bytes(meminfo: &str) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::os::fd::AsFd;
 
 use traceview_core::report::Style;
@@ -17,6 +17,13 @@ pub fn stdout_style() -> Style {
 #[must_use]
 pub fn stderr_style() -> Style {
     style_of(&io::stderr(), env::var_os("NO_COLOR").as_deref())
+}
+
+/// Writes `text` to stderr as it is. A stderr that is gone is no reason to fail (`eprint!` would panic).
+pub fn say(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _gone = stderr.write_all(text.as_bytes());
+    let _gone = stderr.flush();
 }
 
 /// A terminal has a width, and colours unless `no_color` (the variable of that name) has any text. What is no terminal

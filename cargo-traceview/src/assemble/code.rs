@@ -38,7 +38,8 @@ impl Code {
         let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
         for (prefix, frame) in &recording.stacks {
             let prefix = prefix.map(|prefix| stacks[prefix as usize]);
-            let innermost = frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
+            let innermost =
+                frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
             stacks.push(innermost.expect("each raw frame has at least one frame"));
         }
         Self { libraries, stacks, warnings: warnings(recording, &names) }
@@ -184,7 +185,12 @@ impl Naming<'_> {
             });
             let category = Some(StandardCategory::Other.id());
             let library = Some(library);
-            return vec![self.builder.frame(Frame { library, address: Some(address), category, ..Frame::of(function) })];
+            return vec![self.builder.frame(Frame {
+                library,
+                address: Some(address),
+                category,
+                ..Frame::of(function)
+            })];
         };
         let native_symbol = resolved.symbol.as_ref().map(|symbol| {
             let name = self.builder.string(&symbol.name);
@@ -275,7 +281,9 @@ fn warnings(recording: &Recording, names: &Names) -> Vec<Warning> {
             ),
             (Ok(_), SymbolStatus::Stripped) if program == Some(index) => (
                 "stripped",
-                format!("`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"),
+                format!(
+                    "`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"
+                ),
             ),
             _ => continue,
         };

@@ -4,8 +4,8 @@ mod code;
 
 use traceview_core::model::check::Invalid;
 use traceview_core::model::{
-    CpuDelta, Mapping, Meta, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, SampleFlags, StackId, Thread, Time,
-    Values, Wait,
+    CpuDelta, Mapping, Meta, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, SampleFlags, StackId, Thread,
+    Time, Values, Wait,
 };
 
 use crate::sampler::arch;
@@ -84,12 +84,7 @@ fn add_process(record: &ProcessRecord, recording: &Recording, builder: &mut Prof
     })
 }
 
-fn fill_thread(
-    thread: &mut Thread,
-    record: &ThreadRecord,
-    stacks: &[StackId],
-    builder: &mut ProfileBuilder,
-) {
+fn fill_thread(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], builder: &mut ProfileBuilder) {
     thread.start = Some(Time(record.start));
     thread.end = record.end.map(Time);
     thread.usage = record.usage;

@@ -7,23 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use thiserror::Error;
+use traceview_core::format::{self, FORMATS, Target};
 
 use super::store::{Store, StoreError};
 use crate::exit_code::ExitCode;
-
-/// A file format that a recording can be saved in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputFormat {
-    /// JSON of the Firefox Profiler.
-    Firefox {
-        /// Compressed with gzip.
-        gzip: bool,
-    },
-}
-
-/// The endings of file names that choose a format; a longer one stands before one that it ends in.
-pub const ENDINGS: [(&str, OutputFormat); 2] =
-    [(".json.gz", OutputFormat::Firefox { gzip: true }), (".json", OutputFormat::Firefox { gzip: false })];
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +19,6 @@ pub enum OutputPlan {
     File {
         /// The file, absolute.
         path: PathBuf,
-        /// Its format.
-        format: OutputFormat,
         /// Where it becomes `@1`; `None` if the user has no data directory.
         store: Option<Store>,
     },
@@ -46,6 +31,8 @@ pub enum OutputPlan {
 pub struct Saved {
     /// The file.
     pub path: PathBuf,
+    /// Whether it is `@1` now.
+    pub is_last: bool,
     /// Why it is not `@1`, or why older recordings could not be deleted. The file itself is fine.
     pub store_error: Option<StoreError>,
 }
@@ -109,7 +96,7 @@ impl OutputPlan {
             check_writable(&store.recordings())?;
             return Ok(Self::Store(store));
         };
-        let format = format_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
+        target_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
         let path = cwd.join(output);
         if path.is_dir() {
             return Err(OutputError::IsDirectory(output.to_path_buf()).into());
@@ -119,15 +106,26 @@ impl OutputPlan {
             return Err(OutputError::NoDirectory(directory.to_path_buf()).into());
         }
         check_writable(directory)?;
-        Ok(Self::File { path, format, store: store.ok() })
+        Ok(Self::File { path, store: store.ok() })
     }
 
     /// The format to write.
     #[must_use]
-    pub fn format(&self) -> OutputFormat {
+    pub fn target(&self) -> Target {
+        let named = match self {
+            Self::File { path, .. } => target_of(path),
+            Self::Store(_) => None,
+        };
+        // What the store keeps is named by us, for this format.
+        named.unwrap_or(Target { format: &FORMATS[0], gzip: true })
+    }
+
+    /// Where what is saved becomes `@1`; `None` if the user has no data directory.
+    #[must_use]
+    pub fn store(&self) -> Option<&Store> {
         match self {
-            Self::File { format, .. } => *format,
-            Self::Store(_) => OutputFormat::Firefox { gzip: true },
+            Self::File { store, .. } => store.as_ref(),
+            Self::Store(store) => Some(store),
         }
     }
 
@@ -141,9 +139,10 @@ impl OutputPlan {
         now: SystemTime,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Saved, crate::error::Error> {
-        let (path, store) = match self {
-            Self::File { path, store, .. } => (path.clone(), store.as_ref()),
-            Self::Store(store) => (store.claim(name, now)?, Some(store)),
+        let store = self.store();
+        let path = match self {
+            Self::File { path, .. } => path.clone(),
+            Self::Store(store) => store.claim(name, now)?,
         };
         if let Err(source) = replace(&path, write) {
             if matches!(self, Self::Store(_)) {
@@ -153,19 +152,20 @@ impl OutputPlan {
             return Err(OutputError::Save { path, source }.into());
         }
         let store_error = store.and_then(|store| store.register(&path).err());
-        Ok(Saved { path, store_error })
+        let is_last = store.is_some() && store_error.is_none();
+        Ok(Saved { path, is_last, store_error })
     }
 }
 
-/// The format that a file name's ending chooses.
-#[must_use]
-pub fn format_of(path: &Path) -> Option<OutputFormat> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    ENDINGS.iter().find(|(ending, _)| name.ends_with(ending) && name.len() > ending.len()).map(|(_, format)| *format)
+/// The format that a file name's ending chooses; a name that is nothing but an ending chooses none.
+fn target_of(path: &Path) -> Option<Target> {
+    let name = path.file_name()?.to_str()?;
+    let is_only_ending = FORMATS.iter().flat_map(|format| format.extensions).any(|ending| *ending == name);
+    if is_only_ending { None } else { format::by_extension(path).ok() }
 }
 
 fn ending_list() -> String {
-    ENDINGS.map(|(ending, _)| ending).join(", ")
+    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(", ")
 }
 
 /// Creates a file in the directory and deletes it again: the only test that knows of all that can stand in the way.
@@ -211,12 +211,11 @@ mod tests {
 
     #[test]
     fn endings_choose_the_format() {
-        let format = |name: &str| format_of(Path::new(name));
-        assert_eq!(format("a/slow.json.gz"), Some(OutputFormat::Firefox { gzip: true }));
-        assert_eq!(format("slow.JSON"), Some(OutputFormat::Firefox { gzip: false }));
-        for unknown in ["slow", "slow.txt", "slow.gz", ".json", "slow.json/", "slow.json.gz.bak"] {
-            let expected = (unknown == "slow.json/").then_some(OutputFormat::Firefox { gzip: false });
-            assert_eq!(format(unknown), expected, "{unknown}");
+        let gzip = |name: &str| target_of(Path::new(name)).map(|target| target.gzip);
+        assert_eq!(gzip("a/slow.json.gz"), Some(true));
+        assert_eq!(gzip("slow.JSON"), Some(false));
+        for unknown in ["slow", "slow.txt", "slow.gz", ".json", "slow.json.gz.bak"] {
+            assert_eq!(gzip(unknown), None, "{unknown}");
         }
     }
 

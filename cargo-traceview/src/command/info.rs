@@ -3,7 +3,23 @@
 use traceview_core::model::Profile;
 use traceview_core::report::{InfoSource, Style, info_json, write_info};
 
+use super::{print, read_profile};
 use crate::cli::args::InfoArgs;
+use crate::cli::plan::Surroundings;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::terminal;
+
+/// `cargo traceview info [FILE] [--json]`
+///
+/// # Errors
+/// When the file can't be read, or stdout not be written.
+pub fn execute(args: &InfoArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
+    let profile = read_profile(args.file.as_deref(), surroundings)?;
+    // The one format and version that is read so far.
+    let source = InfoSource { format: "firefox".to_owned(), version: Some(64) };
+    print(&render(&profile, &source, args, terminal::stdout_style()))
+}
 
 /// What `args` ask for of `profile`, which was read from `source`.
 #[must_use]

@@ -1,11 +1,14 @@
 //! `record`: any program.
 
-use std::io;
+use std::io::{self, Write};
+use std::time::SystemTime;
 
 use traceview_core::model::{ExitStatus, Meta, Profile};
+use traceview_core::report::{SummaryLines, write_summary};
 
 use crate::assemble::{Context, assemble};
 use crate::cli::args::RecordArgs;
+use crate::cli::output::{OutputPlan, Saved};
 use crate::cli::plan::{ProgramPlan, RecordOptions, RecordPlan, Surroundings};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -13,6 +16,7 @@ use crate::live::LiveLine;
 use crate::machine;
 use crate::sampler::{self, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
 use crate::symbolize::OriginRules;
+use crate::terminal;
 use crate::unwind::Recording;
 
 /// `cargo traceview record [FLAGS] -- PROGRAM [ARGS…]`
@@ -36,8 +40,67 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     let (recording, outcome) = sample(plan, &signals)?;
     let profile = name(plan, &recording)?;
     drop(recording);
-    debug_dump(&profile);
+    let saved = save(plan, &profile);
+    report(&profile, &saved, outcome);
     Ok(exit_code(outcome.exit))
+}
+
+/// Where a recording went, and what was not as planned about that.
+struct Kept {
+    saved: Option<Saved>,
+    troubles: Vec<Error>,
+}
+
+/// Saves the recording: where it was to go or, as nothing may be lost, where else it can.
+fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
+    let mut troubles = Vec::new();
+    let elsewhere = [plan.output.store().cloned().map(OutputPlan::Store), Some(temporary(&plan.name))];
+    for output in std::iter::once(plan.output.clone()).chain(elsewhere.into_iter().flatten()) {
+        let write = |out: &mut dyn Write| {
+            traceview_core::format::write(profile, output.target(), out).map(drop).map_err(io::Error::other)
+        };
+        match output.save(&plan.name, SystemTime::now(), write) {
+            Ok(saved) => return Kept { saved: Some(saved), troubles },
+            Err(error) => troubles.push(error),
+        }
+    }
+    Kept { saved: None, troubles }
+}
+
+fn temporary(name: &str) -> OutputPlan {
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(40).collect();
+    let file = format!("traceview-{name}-{}.json.gz", std::process::id());
+    OutputPlan::File { path: std::env::temp_dir().join(file), store: None }
+}
+
+/// Says how it went. The program's exit status is passed on whatever happened to the recording.
+fn report(profile: &Profile, kept: &Kept, outcome: Outcome) {
+    for trouble in &kept.troubles {
+        eprint!("{}", trouble.to_message());
+    }
+    if outcome.survivors > 0 {
+        terminal::say(&format!("traceview: {} threads of it run on, untraced\n", outcome.survivors));
+    }
+    for warning in &profile.meta.warnings {
+        terminal::say(&format!("warning: {}\n", warning.message));
+    }
+    let saved = kept.saved.as_ref().map(|saved| {
+        if let Some(error) = &saved.store_error {
+            terminal::say(&format!("warning: {error}\n"));
+        }
+        let size = std::fs::metadata(&saved.path).map_or(0, |metadata| metadata.len());
+        let name = if saved.is_last { "@1, " } else { "" };
+        format!("Saved as {name}{} ({}).", saved.path.display(), megabytes(size))
+    });
+    let mut text = String::new();
+    let lines = SummaryLines { saved: saved.as_deref() };
+    write_summary(&mut text, profile, lines, terminal::stderr_style()).expect("a String takes any text");
+    terminal::say(&text);
+}
+
+fn megabytes(bytes: u64) -> String {
+    let tenths = (bytes + 50_000) / 100_000;
+    if tenths == 0 { format!("{} kB", bytes.div_ceil(1000)) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
 }
 
 fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcome), Error> {
@@ -69,23 +132,21 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
     let build = plan.build.as_ref();
     let meta = Meta {
         name: plan.name.clone(),
-        command_line: std::iter::once(&plan.program).chain(&plan.args).map(|word| word.to_string_lossy().into_owned()).collect(),
+        command_line: std::iter::once(&plan.program)
+            .chain(&plan.args)
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
         machine: machine::this_machine(),
         rustc: build.map(|build| build.rustc_version.clone()),
         extra: build
             .map(|build| {
-                vec![
-                    ("cargo profile".to_owned(), build.profile.clone()),
-                    ("package".to_owned(), build.package.clone()),
-                ]
+                vec![("cargo profile".to_owned(), build.profile.clone()), ("package".to_owned(), build.package.clone())]
             })
             .unwrap_or_default(),
         ..Meta::default()
     };
-    let origins = OriginRules::new(
-        build.map(|build| build.workspace_root.clone()),
-        build.map(|build| build.package.clone()),
-    );
+    let origins =
+        OriginRules::new(build.map(|build| build.workspace_root.clone()), build.map(|build| build.package.clone()));
     let context = Context { meta, rate_hz: plan.rate_hz, origins };
     let line = LiveLine::new(plan.live);
     let profile = assemble(recording, context, &|done, total| line.names(done, total));
@@ -99,34 +160,4 @@ fn exit_code(exit: ExitStatus) -> ExitCode {
         ExitStatus::Signal(signal) => 128 + signal,
     };
     ExitCode::Program(u8::try_from(code).unwrap_or(u8::MAX))
-}
-
-/// TEMPORARY
-fn debug_dump(profile: &Profile) {
-    for thread in profile.threads.iter().take(6) {
-        eprintln!("thread {} {} samples {} cpu {:?} usage {:?} waits {}", thread.tid, profile.string(thread.name), thread.samples.len(), thread.sampled_cpu(), thread.usage.map(|u| u.cpu), thread.waits.len());
-    }
-    let rooted = profile.rooted_stacks();
-    let mut selfs = std::collections::HashMap::new();
-    let (mut ok, mut all) = (0, 0);
-    for thread in &profile.threads {
-        for (i, stack) in thread.samples.stack.iter().enumerate() {
-            let Some(stack) = stack else { continue };
-            all += 1;
-            ok += usize::from(rooted[stack.index()]);
-            *selfs.entry(profile.leaf_function(*stack)).or_insert(0) += thread.samples.cpu_of(i).map_or(0, |c| c.0);
-        }
-    }
-    let mut list: Vec<_> = selfs.into_iter().collect();
-    list.sort_by_key(|(_, cpu)| -cpu);
-    for (f, cpu) in list.iter().take(15) {
-        eprintln!("{:9.3} ms {}", *cpu as f64 / 1e6, profile.string(profile.functions.name[f.index()]));
-    }
-    eprintln!("rooted {ok}/{all}; quality {:?}", profile.meta.quality);
-    let mut waits = std::collections::HashMap::new();
-    for thread in &profile.threads { for w in thread.waits.iter() {
-        let e = waits.entry((w.syscall.map(|s| profile.string(s)), w.target.map(|s| profile.string(s)), w.stack.map(|s| (profile.string(profile.functions.name[profile.leaf_function(s).index()]), rooted[s.index()], profile.stacks.ancestors(s).count())))).or_insert((0,0)); e.0 += 1; e.1 += w.duration.0; } }
-    let mut waits: Vec<_> = waits.into_iter().collect();
-    waits.sort_by_key(|w| -w.1.1);
-    for w in waits.iter().take(15) { eprintln!("{w:?}"); }
 }

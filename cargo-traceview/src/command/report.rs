@@ -9,15 +9,28 @@ use traceview_core::report::{
     Style, TreeDirection, TreeLimits, format_duration, top_json, tree_json, write_top, write_tree,
 };
 
+use super::{print, read_profile};
 use crate::cli::args::ReportArgs;
+use crate::cli::plan::Surroundings;
 use crate::cli::time;
 use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::terminal;
 
 /// Functions that the text lists when `--top` does not say.
 const DEFAULT_TOP: usize = 20;
 
 /// Inverted trees can be as large as all stacks written out, so JSON ends after this many rows (and says so).
 const MOST_INVERTED_ROWS: usize = 100_000;
+
+/// `cargo traceview report [FILE] [--top N | --tree | --inverted] [--json] [FILTERS]`
+///
+/// # Errors
+/// When the file can't be read, the filters leave nothing, or stdout can't be written.
+pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
+    let profile = read_profile(args.file.as_deref(), surroundings)?;
+    print(&render(&profile, args, terminal::stdout_style())?)
+}
 
 /// The report on `profile` that `args` ask for.
 ///

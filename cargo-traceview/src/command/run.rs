@@ -8,6 +8,7 @@ use crate::cli::args::RunArgs;
 use crate::cli::plan::{BuildInfo, ProgramPlan, RecordOptions, Surroundings};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::terminal;
 
 /// `cargo traceview [run] [CARGO FLAGS] [RECORD FLAGS] [-- ARGS…]`
 ///
@@ -19,7 +20,7 @@ pub fn execute(args: RunArgs, surroundings: &Surroundings) -> Result<ExitCode, E
     let quiet = args.cargo.quiet;
     let build = BuildPlan::new(&args.cargo, &surroundings.cwd, Variables::of_process()).map_err(Error::Cargo)?;
     if !quiet {
-        eprintln!("traceview: {}", describe(&build));
+        terminal::say(&format!("traceview: {}\n", describe(&build)));
     }
     let built = build.build().map_err(Error::Cargo)?;
     record::record(&options.into_plan(program(built, args.args), surroundings))

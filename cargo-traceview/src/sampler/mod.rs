@@ -109,7 +109,9 @@ pub enum SamplerError {
     #[error("cannot start a process")]
     Fork(#[source] io::Error),
     /// The system does not let us trace our own child.
-    #[error("cannot trace the program (is ptrace forbidden here, by a container's seccomp profile or kernel.yama.ptrace_scope=3?)")]
+    #[error(
+        "cannot trace the program (is ptrace forbidden here, by a container's seccomp profile or kernel.yama.ptrace_scope=3?)"
+    )]
     Seize(#[source] io::Error),
     /// Waiting for the program failed.
     #[error("lost track of the program")]
@@ -223,11 +225,7 @@ fn trace(
     Ok((pid, end))
 }
 
-fn child(
-    launch: &Launch,
-    signals: &SignalGuard,
-    file_limit: Option<libc::rlimit>,
-) -> Result<sys::Child, SamplerError> {
+fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit>) -> Result<sys::Child, SamplerError> {
     let zero = |_error| SamplerError::ZeroByte { program: launch.program.clone() };
     let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(zero);
     let program = c_string(&launch.program)?;

@@ -84,12 +84,7 @@ pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
     // `words[0]` is field 3 of proc(5).
     let field = |number: usize| words.get(number - 3).and_then(|word| word.parse::<u64>().ok());
-    Some(Stat {
-        minor_faults: field(10)?,
-        major_faults: field(12)?,
-        user_ticks: field(14)?,
-        system_ticks: field(15)?,
-    })
+    Some(Stat { minor_faults: field(10)?, major_faults: field(12)?, user_ticks: field(14)?, system_ticks: field(15)? })
 }
 
 /// The numbers of `status` that we use.

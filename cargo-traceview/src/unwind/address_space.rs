@@ -51,7 +51,8 @@ impl AddressSpace {
     /// Takes over a memory map; whether it brought code that was not known before. `tid` is a thread of the process, to
     /// reach files by that are not at their path any more.
     pub(super) fn update(&mut self, maps: &[MapEntry], images: &mut Images, tid: Tid) -> bool {
-        let regions: Vec<Region> = maps.iter().filter(|map| map.executable).map(|map| region(map, images, tid)).collect();
+        let regions: Vec<Region> =
+            maps.iter().filter(|map| map.executable).map(|map| region(map, images, tid)).collect();
         let has_news = regions.iter().any(|region| !self.regions.contains(region));
         let mapped: Vec<(ImageIndex, u64)> =
             regions.iter().filter_map(|region| Some((region.image?, region.bias))).collect();

@@ -105,10 +105,8 @@ fn has_no_caller(image: &Image, svma: u64) -> Option<bool> {
 fn vdso() -> Result<Image, String> {
     let us = Tid::try_from(std::process::id()).map_err(|error| error.to_string())?;
     let maps = proc_fs::read_thread_file(us, us, "maps").map_err(|error| error.to_string())?;
-    let map = proc_fs::parse_maps(&maps)
-        .into_iter()
-        .find(|map| map.path == "[vdso]")
-        .ok_or("this process has no vdso")?;
+    let map =
+        proc_fs::parse_maps(&maps).into_iter().find(|map| map.path == "[vdso]").ok_or("this process has no vdso")?;
     let mut bytes = vec![0; usize::try_from(map.end - map.start).map_err(|error| error.to_string())?];
     let read = sys::read_memory(us, map.start, &mut bytes);
     bytes.truncate(read);

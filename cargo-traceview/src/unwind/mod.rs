@@ -16,16 +16,16 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use traceview_core::model::SampleFlags;
 
+use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
 use crate::sampler::proc_fs::{self, MapEntry};
-use crate::sampler::LARGEST_COPY;
 use crate::sampler::ptrace::Recycled;
 use crate::sampler::ptrace::sys;
 use address_space::AddressSpace;
+use deep::{DeepRules, HeldWalk};
 use images::Images;
 use recording::Interner;
-use deep::{DeepRules, HeldWalk};
-use walk::{RuleCache, Start, StackCopy, walk};
+use walk::{RuleCache, StackCopy, Start, walk};
 
 pub use images::{ImageIndex, LoadedImage};
 pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
@@ -239,11 +239,8 @@ impl Unwinder<'_> {
         let now = sys::monotonic_ns();
         let has_news = self.update(process, now, &proc_fs::parse_maps(&text), tid);
         let space = &mut self.spaces[process];
-        space.refresh_after = if has_news {
-            0
-        } else {
-            (space.refresh_after * 2).clamp(REFRESH_AFTER_NS, REFRESH_AFTER_AT_MOST_NS)
-        };
+        space.refresh_after =
+            if has_news { 0 } else { (space.refresh_after * 2).clamp(REFRESH_AFTER_NS, REFRESH_AFTER_AT_MOST_NS) };
         has_news
     }
 
@@ -269,7 +266,8 @@ impl Unwinder<'_> {
             })
         };
         let mut known = Vec::new();
-        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.process == process && mapping.until.is_none()) {
+        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.process == process && mapping.until.is_none())
+        {
             if is_mapped(mapping) {
                 known.push((mapping.start, mapping.image));
             } else {

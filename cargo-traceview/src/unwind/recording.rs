@@ -157,9 +157,7 @@ impl Recording {
             ticks: progress.ticks.load(Relaxed),
             missed_ticks: end.missed_ticks,
             lost_samples: progress.lost.load(Relaxed),
-            stopped: traceview_core::model::Nanos(
-                i64::try_from(progress.stopped_ns.load(Relaxed)).unwrap_or(i64::MAX),
-            ),
+            stopped: traceview_core::model::Nanos(i64::try_from(progress.stopped_ns.load(Relaxed)).unwrap_or(i64::MAX)),
             recorder_cpu: traceview_core::model::Nanos(sys::own_cpu_ns()),
         };
     }

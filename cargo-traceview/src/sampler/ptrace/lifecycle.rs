@@ -133,7 +133,8 @@ impl Tracer<'_> {
         let mut tids: Vec<(usize, Tid)> = self.table.iter_mut().map(|thread| (thread.index, thread.tid)).collect();
         tids.sort_unstable();
         for (index, tid) in &tids {
-            let stopped = self.table.get(*tid).is_some_and(|thread| matches!(thread.activity, Activity::Stopped { .. }));
+            let stopped =
+                self.table.get(*tid).is_some_and(|thread| matches!(thread.activity, Activity::Stopped { .. }));
             if !stopped {
                 self.wake(*tid, now);
             }
@@ -152,7 +153,8 @@ impl Tracer<'_> {
 /// What the kernel accounted to a thread that is still there.
 fn read_usage(thread: &Thread) -> Option<ThreadUsage> {
     let sched = thread.schedstat()?;
-    let stat = proc_fs::read_thread_file(thread.pid, thread.tid, "stat").ok().and_then(|text| proc_fs::parse_stat(&text));
+    let stat =
+        proc_fs::read_thread_file(thread.pid, thread.tid, "stat").ok().and_then(|text| proc_fs::parse_stat(&text));
     let status =
         proc_fs::read_thread_file(thread.pid, thread.tid, "status").ok().map(|text| proc_fs::parse_status(&text));
     let cpu = Nanos(sched.cpu_ns - thread.cpu_before_ns);

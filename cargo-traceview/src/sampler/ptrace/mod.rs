@@ -131,9 +131,7 @@ impl<'a> Tracer<'a> {
     pub(crate) fn run(mut self) -> io::Result<TraceEnd> {
         let started = sys::monotonic_ns();
         let deadline = |limit: Option<Duration>| {
-            limit.map_or(i64::MAX, |limit| {
-                started.saturating_add(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
-            })
+            limit.map_or(i64::MAX, |limit| started.saturating_add(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX)))
         };
         let end_at = deadline(self.options.duration);
         let mut kill_at = deadline(self.options.kill_after);
@@ -285,8 +283,10 @@ impl<'a> Tracer<'a> {
                 self.interrupt(tid, Purpose::Sample);
                 true
             }
-            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
-                self.asleep(tid, now, Sleep {
+            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => self.asleep(
+                tid,
+                now,
+                Sleep {
                     since: now,
                     syscall: number,
                     first_argument,
@@ -294,8 +294,8 @@ impl<'a> Tracer<'a> {
                     runs: None,
                     ticks: 1,
                     target: None,
-                })
-            }
+                },
+            ),
         }
     }
 

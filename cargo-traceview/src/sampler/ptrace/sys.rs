@@ -2,7 +2,10 @@
 //!
 //! Each function is a thin, safe wrapper that cannot be misused into memory unsafety: ids and addresses of other
 //! processes are plain numbers to us, and what the kernel fills in is plain data.
-#![expect(unsafe_code, reason = "ptrace, waitpid and the process clocks have no safe wrapper that keeps real-time signals")]
+#![expect(
+    unsafe_code,
+    reason = "ptrace, waitpid and the process clocks have no safe wrapper that keeps real-time signals"
+)]
 
 use std::ffi::CString;
 use std::io;
@@ -142,8 +145,7 @@ pub(crate) fn set_registers(tid: Tid, registers: &libc::user_regs_struct) -> io:
 /// page that is not there. 0 when nothing can be read (or we may not).
 pub(crate) fn read_memory(tid: Tid, address: u64, buffer: &mut [u8]) -> usize {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let remote =
-        libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: buffer.len() };
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: buffer.len() };
     // SAFETY: `local` is `buffer`, exclusively ours; `remote` is an address of another process, checked by the kernel.
     let read = unsafe { libc::process_vm_readv(tid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(read).unwrap_or(0)

@@ -107,12 +107,8 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
         is_stack_based: false,
     };
     if layout.has_slices() {
-        let args = FileField {
-            key: "args",
-            label: Some("Arguments"),
-            format: FileFormat::Name("string"),
-            hidden: false,
-        };
+        let args =
+            FileField { key: "args", label: Some("Arguments"), format: FileFormat::Name("string"), hidden: false };
         json.element(&plain(SLICE_TYPE, vec![args]))?;
     }
     let threads = &layout.profile.threads;
@@ -153,11 +149,7 @@ fn file_schema<'a>(layout: &Layout<'a>, schema: &MarkerSchema, name: &'a str) ->
         description: optional(schema.description),
         fields: fields.collect(),
         graphs: graphs
-            .map(|graph| FileGraph {
-                key: text(graph.key),
-                kind: text(graph.kind),
-                color: graph_color(graph.color),
-            })
+            .map(|graph| FileGraph { key: text(graph.key), kind: text(graph.kind), color: graph_color(graph.color) })
             .collect(),
         color_field: optional(schema.color_field),
         is_stack_based: schema.stack_based,
