@@ -1,1 +1,10 @@
-//! cli.
+//! The command line: from words to a plan.
+//!
+//! [`args`] records what was typed, [`plan`] checks it against files, directories and the environment.
+
+pub mod args;
+pub mod date;
+pub mod output;
+pub mod plan;
+pub mod store;
+pub mod time;

@@ -1,0 +1,339 @@
+//! What was typed: clap's view of the command line and nothing more. Files, directories and the terminal are looked at
+//! later, in [`super::plan`].
+//!
+//! The verb is optional: without one the flags of `run` stand directly after `cargo traceview`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::time::{TimeRange, parse_duration, parse_range};
+use crate::cargo::CargoOptions;
+
+const ABOUT: &str = "\
+Find out where a Rust program spends its time.
+
+Builds your project, runs it, looks about a thousand times a second at what each of its threads is doing, and saves \
+what it saw. No privileges and no changes to your project are needed. Without a command, `run` is meant.";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  cargo traceview                         Build this project, run it, record it
+  cargo traceview -- -c 'fn .*' src       The same, with arguments for your program
+  cargo traceview -p server --bin api     Choose the package and the binary
+  cargo traceview --example demo --dev    An example, built without optimizations
+  cargo traceview -d 10 -o slow.json.gz   Record the first ten seconds into a file
+  cargo traceview record -- ./tool a.txt  Record any program
+  cargo traceview report --top 20         The hottest functions of the last recording
+
+The file opens in the Firefox Profiler. Recordings made without -o are kept in your data directory, and @1 names the \
+last one, @2 the one before.
+
+Exit status of `run` and `record`: your program's own (128+N if signal N ended it). Otherwise 2: wrong usage, \
+101: the build failed, 125: recording failed, 126: program not executable, 127: program not found.";
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  cargo traceview record -- ls -lR /usr
+  cargo traceview record -d 5 --kill-after 10 -o server.json.gz -- ./server --port 8080";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  cargo traceview report            The hottest functions of the last recording
+  cargo traceview report @2 --tree  Who called them, in the recording before that
+  cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-traceview",
+    bin_name = "cargo traceview",
+    version,
+    about = "Find out where a Rust program spends its time",
+    long_about = ABOUT,
+    after_help = RUN_EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_help_heading = "Commands",
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// The verb, if one was typed.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The flags of `run`, for when no verb was typed.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl Cli {
+    /// Reads the arguments of a process, the program's name first. `cargo traceview X` starts us as
+    /// `cargo-traceview traceview X`; that extra word is dropped.
+    ///
+    /// # Errors
+    /// What clap finds wrong; also `--help` and `--version`, which clap treats as errors of exit status 0.
+    pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut args: Vec<OsString> = args.into_iter().collect();
+        let by_cargo = args.get(1).is_some_and(|arg| arg == OsStr::new("traceview"));
+        if by_cargo {
+            args.remove(1);
+        }
+        // Usage lines show the spelling that the person used.
+        let command = Self::command().bin_name(if by_cargo { "cargo traceview" } else { "cargo-traceview" });
+        Self::from_arg_matches(&command.try_get_matches_from(args)?)
+    }
+
+    /// The verb, with `run` filled in where none was typed.
+    #[must_use]
+    pub fn into_command(self) -> Command {
+        self.command.unwrap_or_else(|| Command::Run(Box::new(self.run)))
+    }
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build the project, run it and record it (the default)
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Box<RunArgs>),
+    /// Record any program
+    #[command(after_help = RECORD_EXAMPLES)]
+    Record(RecordArgs),
+    /// Say what a recording contains: duration, threads, counts, what is missing
+    Info(InfoArgs),
+    /// Print where the time went, as text or JSON
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+}
+
+/// `cargo traceview [run] [CARGO FLAGS] [RECORD FLAGS] [-- ARGS…]`
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// What to build, and how.
+    #[command(flatten, next_help_heading = "Cargo")]
+    pub cargo: CargoOptions,
+    /// How to record.
+    #[command(flatten, next_help_heading = "Recording")]
+    pub record: RecordFlags,
+    /// Arguments for your program
+    #[arg(last = true, value_name = "ARGS", help_heading = "Program")]
+    pub args: Vec<OsString>,
+}
+
+/// `cargo traceview record [RECORD FLAGS] -- PROGRAM [ARGS…]`
+#[derive(Clone, Debug, Args)]
+pub struct RecordArgs {
+    /// How to record.
+    #[command(flatten, next_help_heading = "Recording")]
+    pub record: RecordFlags,
+    /// The program (a path, or a name looked up in PATH) and its arguments
+    #[arg(last = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGS"], help_heading = "Program")]
+    pub command: Vec<OsString>,
+}
+
+/// Flags that `run` and `record` share.
+#[derive(Clone, Debug, Args)]
+pub struct RecordFlags {
+    /// Samples per second of each running thread, 1 to 10000 [default: 1000]
+    #[arg(short = 'R', long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rate: Option<u32>,
+    /// End the recording after this time (`10` or `10s`, `500ms`, `2m`); the program runs on and is waited for
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+    /// End the program after this time
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub kill_after: Option<Duration>,
+    /// Where to save; the ending chooses the format: .json.gz or .json (Firefox Profiler)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Do not open a window afterwards (this version never opens one; scripts can already say so)
+    #[arg(long)]
+    pub no_open: bool,
+    /// Record only the program itself, not the processes that it starts
+    #[arg(long)]
+    pub no_children: bool,
+    /// Record only running threads, not what waiting threads wait for
+    #[arg(long)]
+    pub no_off_cpu: bool,
+    /// Show no status line while recording
+    #[arg(long)]
+    pub no_live: bool,
+    /// Name of the recording [default: the program's name]
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+}
+
+/// `cargo traceview info [FILE] [--json]`
+#[derive(Clone, Debug, Args)]
+pub struct InfoArgs {
+    /// A recording: a file, or @1 for the last one, @2 for the one before [default: @1]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `cargo traceview report [FILE] …`
+#[derive(Clone, Debug, Args)]
+pub struct ReportArgs {
+    /// A recording: a file, or @1 for the last one, @2 for the one before [default: @1]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The N functions with the most time of their own (the default report, with 20)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["tree", "inverted"])]
+    pub top: Option<u32>,
+    /// The call tree, from the outermost function inwards
+    #[arg(long)]
+    pub tree: bool,
+    /// The call tree upside down: each hot function, and below it who called it
+    #[arg(long)]
+    pub inverted: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Only threads with this name or thread id; can be given several times
+    #[arg(long = "thread", value_name = "NAME|TID", help_heading = "Filters")]
+    pub threads: Vec<String>,
+    /// Only processes with this name or process id; can be given several times
+    #[arg(long = "process", value_name = "NAME|PID", help_heading = "Filters")]
+    pub processes: Vec<String>,
+    /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
+    #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
+    pub range: Option<TimeRange>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, clap::Error> {
+        Cli::parse_args(line.split_whitespace().map(OsString::from)).map(Cli::into_command)
+    }
+
+    fn run(line: &str) -> RunArgs {
+        match parse(line).unwrap() {
+            Command::Run(run) => *run,
+            other => panic!("`{line}` parsed as {other:?}"),
+        }
+    }
+
+    fn refused(line: &str) -> ErrorKind {
+        parse(line).expect_err(line).kind()
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_is_meant_without_a_verb_in_every_spelling() {
+        for line in [
+            "cargo-traceview traceview -p x --bin y -- -p args --bin",
+            "cargo-traceview traceview run -p x --bin y -- -p args --bin",
+            "cargo-traceview -p x --bin y -- -p args --bin",
+            "/usr/bin/cargo-traceview run --package=x --bin=y -- -p args --bin",
+        ] {
+            let run = run(line);
+            assert_eq!(run.cargo.package.as_deref(), Some("x"), "{line}");
+            assert_eq!(run.cargo.bin.as_deref(), Some("y"), "{line}");
+            assert_eq!(run.args, ["-p", "args", "--bin"], "{line}");
+        }
+        assert!(run("cargo-traceview").args.is_empty());
+        // Only the word that cargo adds is dropped, not a program's argument.
+        assert_eq!(run("cargo-traceview traceview -- traceview").args, ["traceview"]);
+    }
+
+    #[test]
+    fn every_flag_of_cargo_is_taken() {
+        let cargo = run("cargo-traceview --example e --features a,b -F c --all-features --no-default-features \
+             --profile bench --manifest-path m/Cargo.toml --target-dir t -j -1 --locked --offline --frozen \
+             --config net.retry=1 --config f.toml -vv")
+        .cargo;
+        assert_eq!(cargo.example.as_deref(), Some("e"));
+        assert_eq!(cargo.features, ["a,b", "c"]);
+        assert!(cargo.all_features && cargo.no_default_features);
+        assert_eq!(cargo.profile.as_deref(), Some("bench"));
+        assert_eq!(cargo.manifest_path, Some(PathBuf::from("m/Cargo.toml")));
+        assert_eq!(cargo.target_dir, Some(PathBuf::from("t")));
+        assert_eq!(cargo.jobs.as_deref(), Some("-1"));
+        assert!(cargo.locked && cargo.offline && cargo.frozen);
+        assert_eq!(cargo.config, ["net.retry=1", "f.toml"]);
+        assert_eq!((cargo.verbose, cargo.quiet), (2, false));
+        assert!(run("cargo-traceview -r -q").cargo.release);
+        assert!(run("cargo-traceview --release").cargo.release);
+        assert!(run("cargo-traceview --dev --quiet").cargo.dev);
+    }
+
+    #[test]
+    fn every_flag_of_recording_is_taken() {
+        let flags = run("cargo-traceview -R 100 -d 500ms --kill-after 2m -o x.json --no-open --no-children \
+             --no-off-cpu --no-live --name n")
+        .record;
+        assert_eq!((flags.rate, flags.duration), (Some(100), Some(Duration::from_millis(500))));
+        assert_eq!((flags.kill_after, flags.output), (Some(Duration::from_secs(120)), Some(PathBuf::from("x.json"))));
+        assert!(flags.no_open && flags.no_children && flags.no_off_cpu && flags.no_live);
+        assert_eq!(flags.name.as_deref(), Some("n"));
+        assert_eq!(run("cargo-traceview --rate 10000 --duration 1.5").record.rate, Some(10_000));
+    }
+
+    #[test]
+    fn record_takes_everything_behind_the_dashes() {
+        let Command::Record(record) = parse("cargo-traceview traceview record -d1 -- ls -d / -- x").unwrap() else {
+            panic!("not record");
+        };
+        assert_eq!(record.command, ["ls", "-d", "/", "--", "x"]);
+        assert_eq!(refused("cargo-traceview record"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("cargo-traceview record --"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("cargo-traceview record ls"), ErrorKind::UnknownArgument);
+        assert_eq!(refused("cargo-traceview record --bin x -- ls"), ErrorKind::UnknownArgument);
+    }
+
+    #[test]
+    fn info_and_report_have_a_default_file() {
+        let Command::Info(info) = parse("cargo-traceview info --json").unwrap() else { panic!("not info") };
+        assert!(info.json && info.file.is_none());
+        let line = "cargo-traceview report @2 --inverted --json --thread a --thread b --process 7 --range 1s..";
+        let Command::Report(report) = parse(line).unwrap() else { panic!("not report") };
+        assert_eq!(report.file, Some(PathBuf::from("@2")));
+        assert!(report.inverted && report.json && !report.tree);
+        assert_eq!((report.threads, report.processes), (vec!["a".into(), "b".into()], vec!["7".into()]));
+        assert_eq!(report.range, Some(TimeRange { start: Some(Duration::from_secs(1)), end: None }));
+        let Command::Report(report) = parse("cargo-traceview report --top 5").unwrap() else { panic!("not report") };
+        assert_eq!((report.file, report.top), (None, Some(5)));
+        assert_eq!(refused("cargo-traceview report --top 5 --tree"), ErrorKind::ArgumentConflict);
+        assert_eq!(refused("cargo-traceview report --range 1..2"), ErrorKind::ValueValidation);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (line, kind) in [
+            ("cargo-traceview --rate 0", ErrorKind::ValueValidation),
+            ("cargo-traceview --rate 10001", ErrorKind::ValueValidation),
+            ("cargo-traceview -d 0", ErrorKind::ValueValidation),
+            ("cargo-traceview -d soon", ErrorKind::ValueValidation),
+            ("cargo-traceview --bin a --example b", ErrorKind::ArgumentConflict),
+            ("cargo-traceview --dev --release", ErrorKind::ArgumentConflict),
+            ("cargo-traceview --dev --profile x", ErrorKind::ArgumentConflict),
+            ("cargo-traceview -q -v", ErrorKind::ArgumentConflict),
+            ("cargo-traceview frobnicate", ErrorKind::UnknownArgument),
+            ("cargo-traceview --bin a record -- ls", ErrorKind::ArgumentConflict),
+            ("cargo-traceview --help", ErrorKind::DisplayHelp),
+            ("cargo-traceview --version", ErrorKind::DisplayVersion),
+        ] {
+            assert_eq!(refused(line), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_verb_and_heading() {
+        let help = Cli::command().render_long_help().to_string();
+        for text in ["run", "record", "info", "report", "Cargo:", "Recording:", "Examples:", "Exit status"] {
+            assert!(help.contains(text), "{text} is missing in:\n{help}");
+        }
+    }
+}

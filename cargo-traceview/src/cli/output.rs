@@ -1,0 +1,288 @@
+//! Where a recording is saved and in which format: checked before anything is built or run, written at the end so that
+//! a failure leaves an older file as it was.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use thiserror::Error;
+
+use super::store::{Store, StoreError};
+use crate::exit_code::ExitCode;
+
+/// A file format that a recording can be saved in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// JSON of the Firefox Profiler.
+    Firefox {
+        /// Compressed with gzip.
+        gzip: bool,
+    },
+}
+
+/// The endings of file names that choose a format; a longer one stands before one that it ends in.
+pub const ENDINGS: [(&str, OutputFormat); 2] =
+    [(".json.gz", OutputFormat::Firefox { gzip: true }), (".json", OutputFormat::Firefox { gzip: false })];
+
+/// Where the recording goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputPlan {
+    /// To a file that was named with `-o`.
+    File {
+        /// The file, absolute.
+        path: PathBuf,
+        /// Its format.
+        format: OutputFormat,
+        /// Where it becomes `@1`; `None` if the user has no data directory.
+        store: Option<Store>,
+    },
+    /// To a new file in the recordings directory.
+    Store(Store),
+}
+
+/// Why an output can't be.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// The file's ending names no format.
+    #[error("can't tell the format of `{}` from its ending; known endings: {}", .0.display(), ending_list())]
+    UnknownEnding(PathBuf),
+    /// It is a directory.
+    #[error("the output `{}` is a directory; name a file in it", .0.display())]
+    IsDirectory(PathBuf),
+    /// Its directory is missing.
+    #[error("the output's directory `{}` does not exist; create it first", .0.display())]
+    NoDirectory(PathBuf),
+    /// Its directory is not writable.
+    #[error("can't write to the output's directory `{}`; choose another with -o", .directory.display())]
+    NotWritable {
+        /// The directory.
+        directory: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Writing failed in the end.
+    #[error("can't save the recording to `{}`", .path.display())]
+    Save {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+impl OutputError {
+    /// The exit status that goes with it.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::UnknownEnding(_) | Self::IsDirectory(_) | Self::NoDirectory(_) | Self::NotWritable { .. } => {
+                ExitCode::Usage
+            }
+            Self::Save { .. } => ExitCode::RecordingFailed,
+        }
+    }
+}
+
+impl OutputPlan {
+    /// Decides where to save, and tries whether that will be possible.
+    ///
+    /// # Errors
+    /// When the ending is unknown or the directory can't take the file.
+    pub fn resolve(
+        output: Option<&Path>,
+        cwd: &Path,
+        store: Result<Store, StoreError>,
+    ) -> Result<Self, crate::error::Error> {
+        let Some(output) = output else {
+            let store = store?;
+            store.create()?;
+            check_writable(&store.recordings())?;
+            return Ok(Self::Store(store));
+        };
+        let format = format_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
+        let path = cwd.join(output);
+        if path.is_dir() {
+            return Err(OutputError::IsDirectory(output.to_path_buf()).into());
+        }
+        let directory = path.parent().expect("a path with an ending has a file name, so a parent");
+        if !directory.is_dir() {
+            return Err(OutputError::NoDirectory(directory.to_path_buf()).into());
+        }
+        check_writable(directory)?;
+        Ok(Self::File { path, format, store: store.ok() })
+    }
+
+    /// The format to write.
+    #[must_use]
+    pub fn format(&self) -> OutputFormat {
+        match self {
+            Self::File { format, .. } => *format,
+            Self::Store(_) => OutputFormat::Firefox { gzip: true },
+        }
+    }
+
+    /// Saves what `write` writes and makes it `@1`. The file appears whole or not at all.
+    ///
+    /// # Errors
+    /// When the file can't be written; what was written before is deleted, and an older file of that name is left.
+    pub fn save(
+        &self,
+        name: &str,
+        now: SystemTime,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<PathBuf, crate::error::Error> {
+        match self {
+            Self::File { path, store, .. } => {
+                replace(path, write).map_err(|source| OutputError::Save { path: path.clone(), source })?;
+                if let Some(store) = store {
+                    store.register(path)?;
+                }
+                Ok(path.clone())
+            }
+            Self::Store(store) => {
+                let path = store.claim(name, now)?;
+                replace(&path, write).map_err(|source| {
+                    // Ours and empty; if it can't go it does no harm.
+                    let _ignored = fs::remove_file(&path);
+                    OutputError::Save { path: path.clone(), source }
+                })?;
+                store.register(&path)?;
+                Ok(path)
+            }
+        }
+    }
+}
+
+/// The format that a file name's ending chooses.
+#[must_use]
+pub fn format_of(path: &Path) -> Option<OutputFormat> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    ENDINGS.iter().find(|(ending, _)| name.ends_with(ending) && name.len() > ending.len()).map(|(_, format)| *format)
+}
+
+fn ending_list() -> String {
+    ENDINGS.map(|(ending, _)| ending).join(", ")
+}
+
+/// Creates a file in the directory and deletes it again: the only test that knows of all that can stand in the way.
+fn check_writable(directory: &Path) -> Result<(), OutputError> {
+    let probe = directory.join(format!(".traceview-{}.tmp", std::process::id()));
+    let created = OpenOptions::new().write(true).create(true).truncate(true).open(&probe);
+    created
+        .and_then(|_| fs::remove_file(&probe))
+        .map_err(|source| OutputError::NotWritable { directory: directory.to_path_buf(), source })
+}
+
+/// Writes a file beside `path` and puts it in its place when it is complete.
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // What a symbolic link points to is replaced, not the link.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = File::create(&temporary).and_then(|file| {
+        let mut writer = BufWriter::new(file);
+        write(&mut writer)?;
+        writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        fs::rename(&temporary, &path)
+    });
+    if written.is_err() {
+        // The error is reported; a leftover that can't be removed either changes nothing.
+        let _ignored = fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn no_store() -> Result<Store, StoreError> {
+        Err(StoreError::NoHome)
+    }
+
+    fn resolve(output: &str, cwd: &Path) -> Result<OutputPlan, Error> {
+        OutputPlan::resolve(Some(Path::new(output)), cwd, no_store())
+    }
+
+    #[test]
+    fn endings_choose_the_format() {
+        let format = |name: &str| format_of(Path::new(name));
+        assert_eq!(format("a/slow.json.gz"), Some(OutputFormat::Firefox { gzip: true }));
+        assert_eq!(format("slow.JSON"), Some(OutputFormat::Firefox { gzip: false }));
+        for unknown in ["slow", "slow.txt", "slow.gz", ".json", "slow.json/", "slow.json.gz.bak"] {
+            let expected = (unknown == "slow.json/").then_some(OutputFormat::Firefox { gzip: false });
+            assert_eq!(format(unknown), expected, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn an_impossible_output_is_found_before_the_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = resolve("slow.txt", directory.path()).unwrap_err();
+        assert_eq!(
+            error.to_message(),
+            "error: can't tell the format of `slow.txt` from its ending; known endings: .json.gz, .json\n"
+        );
+        assert_eq!(error.exit_code(), ExitCode::Usage);
+        let error = resolve("missing/slow.json", directory.path()).unwrap_err();
+        assert!(matches!(&error, Error::Output(OutputError::NoDirectory(path)) if path.ends_with("missing")));
+        fs::create_dir(directory.path().join("dir.json")).unwrap();
+        let error = resolve("dir.json", directory.path()).unwrap_err();
+        assert!(matches!(error, Error::Output(OutputError::IsDirectory(_))));
+        // Nobody can create files in /proc, not even root.
+        let error = resolve("/proc/slow.json", directory.path()).unwrap_err();
+        assert!(matches!(error, Error::Output(OutputError::NotWritable { .. })));
+        assert!(matches!(
+            OutputPlan::resolve(None, directory.path(), no_store()).unwrap_err(),
+            Error::Store(StoreError::NoHome)
+        ));
+        // The checks leave nothing behind.
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = resolve("out.json", directory.path()).unwrap();
+        let now = SystemTime::now();
+        let path = plan.save("out", now, |file| file.write_all(b"first")).unwrap();
+        assert_eq!(path, directory.path().join("out.json"));
+        let failed = plan.save("out", now, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(matches!(failed, Err(Error::Output(OutputError::Save { .. }))));
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn saving_makes_a_recording_the_last_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path().join("data"));
+        let kept = OutputPlan::resolve(None, directory.path(), Ok(store.clone())).unwrap();
+        let named = OutputPlan::resolve(Some(Path::new("mine.json")), directory.path(), Ok(store.clone())).unwrap();
+        let now = SystemTime::now();
+        let first = kept.save("app", now, |file| file.write_all(b"1")).unwrap();
+        assert_eq!(store.resolve(None).unwrap(), first);
+        let second = named.save("app", now, |file| file.write_all(b"2")).unwrap();
+        assert_eq!(store.list(), [second, first]);
+        let failed = kept.save("app", now, |_| Err(io::Error::from(io::ErrorKind::StorageFull)));
+        assert!(failed.is_err());
+        assert_eq!(fs::read_dir(store.recordings()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_symbolic_link_stays_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("target.json");
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, directory.path().join("link.json")).unwrap();
+        let plan = resolve("link.json", directory.path()).unwrap();
+        plan.save("link", SystemTime::now(), |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert!(directory.path().join("link.json").is_symlink());
+    }
+}
