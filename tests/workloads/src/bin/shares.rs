@@ -2,9 +2,11 @@
 //! thread. The exact nanoseconds of each are measured with the thread's own clock and printed; `total` is all that the
 //! thread used, calibration and measuring included.
 //!
-//! They take turns in rounds of 150 to 650 µs whose lengths vary, so that no sampling interval can run in step.
+//! They take turns in rounds whose lengths vary by a factor of four, so that no sampling interval can run in step. Short
+//! rounds make each sample independent of the one before (the error is that of a fair draw); in rounds of several
+//! milliseconds most samples follow another one in the same function, and the error is a third of that.
 //!
-//! Usage: `shares [SECONDS OF CPU TIME, default 3]`
+//! Usage: `shares [SECONDS OF CPU TIME, default 3] [MICROSECONDS OF A ROUND ON AVERAGE, default 400]`
 
 use std::hint::black_box;
 
@@ -30,12 +32,12 @@ fn ten(steps: u64) -> u64 {
 
 fn main() {
     let end = seconds(arg_or(1, 3.0));
-    let steps_per_us = steps_per_us();
+    // A tenth of the average round.
+    let average = steps_per_us() * arg_or::<u64>(2, 400) / 10;
     let mut random = Random::new(1);
     let mut used = [0; 3];
     while thread_cpu_ns() < end {
-        // A tenth of the round.
-        let steps = steps_per_us * random.between(15, 65);
+        let steps = average * random.between(40, 160) / 100;
         let start = thread_cpu_ns();
         black_box(seventy(7 * steps));
         let after_seventy = thread_cpu_ns();
