@@ -1,10 +1,14 @@
 //! The recorder and command line of `cargo traceview`.
 
+pub mod assemble;
 pub mod cargo;
 pub mod cli;
 pub mod command;
 pub mod error;
 pub mod exit_code;
+pub mod image;
+mod live;
+mod machine;
 pub mod sampler;
 pub mod symbolize;
 pub mod unwind;

@@ -1,5 +1,6 @@
 //! One test binary for all tests from outside.
 
+mod cargo_build;
 mod errors;
 mod exit_status;
 mod families;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::Args;
 
@@ -26,13 +27,13 @@ pub struct CargoOptions {
     /// Do not activate the `default` feature
     #[arg(long)]
     pub no_default_features: bool,
-    /// Build with this profile of cargo's [default: release]
+    /// Build with this profile of cargo's (default: `traceview` if the project has one, otherwise release)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dev", "release"])]
     pub profile: Option<String>,
     /// Build with the dev profile: without optimizations, quick to compile
     #[arg(long, conflicts_with = "release")]
     pub dev: bool,
-    /// Build with the release profile (the default)
+    /// Build with the release profile
     #[arg(short, long)]
     pub release: bool,
     /// Path to Cargo.toml
@@ -62,4 +63,50 @@ pub struct CargoOptions {
     /// Let cargo print only errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl CargoOptions {
+    /// The flags that mean the same to each of cargo's commands.
+    pub(super) fn add_common_flags(&self, command: &mut Command) {
+        for features in &self.features {
+            command.arg("--features").arg(features);
+        }
+        for (given, flag) in [
+            (self.all_features, "--all-features"),
+            (self.no_default_features, "--no-default-features"),
+            (self.locked, "--locked"),
+            (self.offline, "--offline"),
+            (self.frozen, "--frozen"),
+        ] {
+            if given {
+                command.arg(flag);
+            }
+        }
+        if let Some(path) = &self.manifest_path {
+            command.arg("--manifest-path").arg(path);
+        }
+        for setting in &self.config {
+            command.arg("--config").arg(setting);
+        }
+    }
+
+    /// The flags that are for `cargo build` alone; which target and which profile is not among them.
+    pub(super) fn add_build_flags(&self, command: &mut Command) {
+        self.add_common_flags(command);
+        if let Some(package) = &self.package {
+            command.arg("--package").arg(package);
+        }
+        if let Some(directory) = &self.target_dir {
+            command.arg("--target-dir").arg(directory);
+        }
+        if let Some(jobs) = &self.jobs {
+            command.arg(format!("--jobs={jobs}"));
+        }
+        for _ in 0..self.verbose {
+            command.arg("--verbose");
+        }
+        if self.quiet {
+            command.arg("--quiet");
+        }
+    }
 }

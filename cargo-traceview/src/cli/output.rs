@@ -41,6 +41,15 @@ pub enum OutputPlan {
     Store(Store),
 }
 
+/// A recording that is saved.
+#[derive(Debug)]
+pub struct Saved {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is not `@1`, or why older recordings could not be deleted. The file itself is fine.
+    pub store_error: Option<StoreError>,
+}
+
 /// Why an output can't be.
 #[derive(Debug, Error)]
 pub enum OutputError {
@@ -131,26 +140,20 @@ impl OutputPlan {
         name: &str,
         now: SystemTime,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<PathBuf, crate::error::Error> {
-        match self {
-            Self::File { path, store, .. } => {
-                replace(path, write).map_err(|source| OutputError::Save { path: path.clone(), source })?;
-                if let Some(store) = store {
-                    store.register(path)?;
-                }
-                Ok(path.clone())
+    ) -> Result<Saved, crate::error::Error> {
+        let (path, store) = match self {
+            Self::File { path, store, .. } => (path.clone(), store.as_ref()),
+            Self::Store(store) => (store.claim(name, now)?, Some(store)),
+        };
+        if let Err(source) = replace(&path, write) {
+            if matches!(self, Self::Store(_)) {
+                // Ours and empty; if it can't go it does no harm.
+                let _ignored = fs::remove_file(&path);
             }
-            Self::Store(store) => {
-                let path = store.claim(name, now)?;
-                replace(&path, write).map_err(|source| {
-                    // Ours and empty; if it can't go it does no harm.
-                    let _ignored = fs::remove_file(&path);
-                    OutputError::Save { path: path.clone(), source }
-                })?;
-                store.register(&path)?;
-                Ok(path)
-            }
+            return Err(OutputError::Save { path, source }.into());
         }
+        let store_error = store.and_then(|store| store.register(&path).err());
+        Ok(Saved { path, store_error })
     }
 }
 
@@ -247,7 +250,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let plan = resolve("out.json", directory.path()).unwrap();
         let now = SystemTime::now();
-        let path = plan.save("out", now, |file| file.write_all(b"first")).unwrap();
+        let path = plan.save("out", now, |file| file.write_all(b"first")).unwrap().path;
         assert_eq!(path, directory.path().join("out.json"));
         let failed = plan.save("out", now, |file| {
             file.write_all(b"half")?;
@@ -265,13 +268,25 @@ mod tests {
         let kept = OutputPlan::resolve(None, directory.path(), Ok(store.clone())).unwrap();
         let named = OutputPlan::resolve(Some(Path::new("mine.json")), directory.path(), Ok(store.clone())).unwrap();
         let now = SystemTime::now();
-        let first = kept.save("app", now, |file| file.write_all(b"1")).unwrap();
+        let first = kept.save("app", now, |file| file.write_all(b"1")).unwrap().path;
         assert_eq!(store.resolve(None).unwrap(), first);
         let second = named.save("app", now, |file| file.write_all(b"2")).unwrap();
-        assert_eq!(store.list(), [second, first]);
+        assert!(second.store_error.is_none());
+        assert_eq!(store.list(), [second.path, first]);
         let failed = kept.save("app", now, |_| Err(io::Error::from(io::ErrorKind::StorageFull)));
         assert!(failed.is_err());
         assert_eq!(fs::read_dir(store.recordings()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_broken_store_does_not_lose_a_named_recording() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("data"), "a file where the store's directory should be").unwrap();
+        let store = Store::at(directory.path().join("data"));
+        let plan = OutputPlan::resolve(Some(Path::new("mine.json")), directory.path(), Ok(store)).unwrap();
+        let saved = plan.save("app", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
+        assert_eq!(fs::read(saved.path).unwrap(), b"1");
+        assert!(matches!(saved.store_error, Some(StoreError::Io { .. })));
     }
 
     #[test]

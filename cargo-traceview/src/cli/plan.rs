@@ -142,7 +142,7 @@ pub struct ProgramPlan {
     /// What to call it: the target's name, or the last part of the path.
     pub name: String,
     /// Set if we built it.
-    pub build: Option<BuildPlan>,
+    pub build: Option<BuildInfo>,
 }
 
 impl ProgramPlan {
@@ -156,7 +156,7 @@ impl ProgramPlan {
 
 /// What is known of a program because we built it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildPlan {
+pub struct BuildInfo {
     /// The workspace's directory; code below it is the user's own.
     pub workspace_root: PathBuf,
     /// The package of the target.
@@ -166,7 +166,7 @@ pub struct BuildPlan {
     /// Whether its Rust code was compiled with frame pointers because we asked for them.
     pub frame_pointers: bool,
     /// The compiler, as `rustc -V` names it.
-    pub rustc_version: Option<String>,
+    pub rustc_version: String,
 }
 
 /// One recording: what to run and how to record it.
@@ -199,7 +199,7 @@ pub struct RecordPlan {
     /// What the user typed, for the metadata.
     pub command_line: Vec<OsString>,
     /// Set if we built the program.
-    pub build: Option<BuildPlan>,
+    pub build: Option<BuildInfo>,
 }
 
 #[cfg(test)]

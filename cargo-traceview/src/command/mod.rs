@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub mod record;
+pub mod run;
 
 use crate::cli::args::Command;
 use crate::cli::plan::Surroundings;
@@ -13,8 +14,9 @@ use crate::exit_code::ExitCode;
 /// What the command could not do.
 pub fn execute(command: Command, surroundings: &Surroundings) -> Result<ExitCode, Error> {
     match command {
+        Command::Run(args) => run::execute(*args, surroundings),
         Command::Record(args) => record::execute(args, surroundings),
         // The other verbs join here when they are merged.
-        Command::Run(_) | Command::Info(_) | Command::Report(_) => Err(Error::Recording("not merged yet".into())),
+        Command::Info(_) | Command::Report(_) => Err(Error::Recording("not merged yet".into())),
     }
 }

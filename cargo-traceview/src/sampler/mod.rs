@@ -1,1 +1,273 @@
-//! sampler.
+//! The sampler: starts a program under ptrace, looks at its threads at each tick, and gathers a [`Recording`].
+//!
+//! Two threads share the work. The *tracer* ([`ptrace`]) owns the traced threads (the kernel ties tracing to one thread)
+//! and does only what must be done while they are held. The *unwinder* (`crate::unwind`) turns the copied stacks into
+//! frames, behind it in time. They speak through [`event::Event`]s.
+
+pub(crate) mod arch;
+pub(crate) mod clock;
+pub(crate) mod event;
+pub(crate) mod proc_fs;
+pub(crate) mod ptrace;
+mod thread_table;
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use traceview_core::model::ExitStatus;
+
+use crate::unwind::{self, Recording};
+use ptrace::sys::{self, SignalSet, Tid};
+use ptrace::{Channels, TraceEnd, Tracer};
+
+/// How to record.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Looks a second.
+    pub rate_hz: u32,
+    /// Whether processes that the program starts are recorded too.
+    pub follow_children: bool,
+    /// Whether sleeps are recorded.
+    pub off_cpu: bool,
+    /// How long to record; `None`: until the program ends.
+    pub duration: Option<Duration>,
+    /// When to kill the program; `None`: never.
+    pub kill_after: Option<Duration>,
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program, searched for in `PATH` if it has no slash.
+    pub program: OsString,
+    /// Its arguments, without its own name.
+    pub args: Vec<OsString>,
+    /// Environment variables that it gets besides (or in place of) ours.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// How far a recording is, for others to look at while it runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Whether the program runs (its exec worked).
+    pub running: AtomicBool,
+    /// Moments at which threads were looked at.
+    pub ticks: AtomicU64,
+    /// Samples taken.
+    pub samples: AtomicU64,
+    /// Samples that could not be kept.
+    pub lost: AtomicU64,
+    /// Threads that are traced now.
+    pub threads: AtomicUsize,
+    /// Processes that are traced now.
+    pub processes: AtomicUsize,
+    /// Time in ns that threads were held for samples, an upper bound.
+    pub stopped_ns: AtomicU64,
+    /// CLOCK_MONOTONIC ns at which the program started.
+    pub started_ns: AtomicI64,
+}
+
+/// How the recorded program ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// Its status.
+    pub exit: ExitStatus,
+    /// Threads that ran on when recording ended.
+    pub survivors: usize,
+}
+
+/// Why nothing could be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum SamplerError {
+    /// The program is not there.
+    #[error("cannot find {}", program.display())]
+    NotFound {
+        /// As it was given.
+        program: OsString,
+    },
+    /// The program is there, but cannot be run.
+    #[error("cannot run {}", program.display())]
+    NotExecutable {
+        /// As it was given.
+        program: OsString,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its name, arguments or environment hold a zero byte.
+    #[error("an argument or environment variable of {} contains a zero byte", program.display())]
+    ZeroByte {
+        /// As it was given.
+        program: OsString,
+    },
+    /// No process could be started.
+    #[error("cannot start a process")]
+    Fork(#[source] io::Error),
+    /// The system does not let us trace our own child.
+    #[error("cannot trace the program (is ptrace forbidden here, by a container's seccomp profile or kernel.yama.ptrace_scope=3?)")]
+    Seize(#[source] io::Error),
+    /// Waiting for the program failed.
+    #[error("lost track of the program")]
+    Wait(#[source] io::Error),
+    /// A thread of ours panicked; its message is on stderr.
+    #[error("the profiler's {0} thread failed")]
+    Panicked(&'static str),
+}
+
+/// Keeps the signals that a recording wants for itself blocked, and gives them back when dropped.
+///
+/// Make it before any other thread is started: a signal to the process goes to any thread that does not block it.
+pub struct SignalGuard {
+    set: SignalSet,
+    before: SignalSet,
+}
+
+impl SignalGuard {
+    /// Blocks them.
+    #[must_use]
+    pub fn new() -> Self {
+        let set = SignalSet::of(&[libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT]);
+        let before = set.block();
+        Self { set, before }
+    }
+}
+
+impl Default for SignalGuard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for SignalGuard {
+    fn drop(&mut self) {
+        // What came in meanwhile was meant for the recording.
+        while self.set.wait(Duration::ZERO).is_some() {}
+        self.before.set_as_mask();
+    }
+}
+
+/// Starts the program and records it. Returns when the program has ended, with its exit status and what was recorded.
+///
+/// # Errors
+/// See [`SamplerError`]; the program did not run then, except for [`SamplerError::Wait`] and `Panicked`.
+pub fn record(
+    launch: &Launch,
+    options: &Options,
+    signals: &SignalGuard,
+    progress: &Progress,
+) -> Result<(Recording, Outcome), SamplerError> {
+    let file_limit = sys::raise_file_limit();
+    let child = child(launch, signals, file_limit)?;
+    let (event_sender, events) = mpsc::channel();
+    let (recycle_sender, recycled) = mpsc::channel();
+    let channels = Channels { events: event_sender, recycled };
+    let start = (sys::monotonic_ns(), sys::realtime_ns());
+    std::thread::scope(|scope| {
+        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start));
+        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels));
+        let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
+        let exit = match end.root_exit {
+            Some(exit) => exit,
+            None => wait_for_child(root, options, signals)?,
+        };
+        let mut recording = unwinder.join().map_err(|_panic| SamplerError::Panicked("unwinder"))?;
+        recording.end(&end, progress);
+        Ok((recording, Outcome { exit, survivors: end.survivors }))
+    })
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> std::thread::ScopedJoinHandle<'scope, T> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn_scoped(scope, work)
+        .expect("the system has room for two more threads")
+}
+
+/// Starts the program, holds it, and lets it go under our eyes.
+fn trace(
+    child: &sys::Child,
+    launch: &Launch,
+    options: &Options,
+    signals: &SignalGuard,
+    progress: &Progress,
+    channels: Channels,
+) -> Result<(Tid, TraceEnd), SamplerError> {
+    let gated = sys::fork_gated(child).map_err(SamplerError::Fork)?;
+    let trace_options = libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACEEXIT
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK;
+    // If this fails the gate closes unopened and the child ends without having become the program.
+    sys::seize(gated.pid, trace_options).map_err(SamplerError::Seize)?;
+    gated.open_gate().map_err(SamplerError::Fork)?;
+    if let Some(source) = gated.exec_error() {
+        let program = launch.program.clone();
+        return Err(match source.kind() {
+            io::ErrorKind::NotFound => SamplerError::NotFound { program },
+            _ => SamplerError::NotExecutable { program, source },
+        });
+    }
+    progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
+    let pid = gated.pid;
+    let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
+    Ok((pid, end))
+}
+
+fn child(
+    launch: &Launch,
+    signals: &SignalGuard,
+    file_limit: Option<libc::rlimit>,
+) -> Result<sys::Child, SamplerError> {
+    let zero = |_error| SamplerError::ZeroByte { program: launch.program.clone() };
+    let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(zero);
+    let program = c_string(&launch.program)?;
+    let mut arguments = vec![program.clone()];
+    for arg in &launch.args {
+        arguments.push(c_string(arg)?);
+    }
+    let mut environment = Vec::new();
+    let ours = std::env::vars_os().filter(|(name, _)| !launch.env.iter().any(|(set, _)| set == name));
+    for (name, value) in ours.chain(launch.env.iter().cloned()) {
+        let mut variable = name;
+        variable.push("=");
+        variable.push(value);
+        environment.push(c_string(&variable)?);
+    }
+    Ok(sys::Child { program, arguments, environment, mask: signals.before, file_limit })
+}
+
+/// Waits for a program whose recording is over.
+fn wait_for_child(root: Tid, options: &Options, signals: &SignalGuard) -> Result<ExitStatus, SamplerError> {
+    let started = sys::monotonic_ns();
+    let already = options.duration.unwrap_or_default();
+    let mut kill_in = options.kill_after.map(|limit| limit.saturating_sub(already));
+    loop {
+        match sys::wait_child(root).map_err(SamplerError::Wait)? {
+            Some(sys::WaitStatus::Exited(code)) => return Ok(ExitStatus::Code(code)),
+            Some(sys::WaitStatus::Killed(signal)) => return Ok(ExitStatus::Signal(signal)),
+            _ => {}
+        }
+        if signals.set.wait(Duration::from_millis(50)) == Some(libc::SIGTERM) {
+            let _gone_already = sys::kill(root, libc::SIGTERM);
+        }
+        let waited = Duration::from_nanos((sys::monotonic_ns() - started).unsigned_abs());
+        if kill_in.is_some_and(|limit| waited >= limit) {
+            kill_in = None;
+            let _gone_already = sys::kill(root, libc::SIGKILL);
+        }
+    }
+}
+
+/// The name that a program is shown under: its file name.
+pub(crate) fn display_name(program: &OsStr) -> String {
+    Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
+}

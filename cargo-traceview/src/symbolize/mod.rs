@@ -1,1 +1,42 @@
-//! symbolize.
+//! Addresses of images to the names that people gave their code.
+//!
+//! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
+//!   ([`debug_file`])
+//! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
+//! - [`batch`]: many addresses of many images on all processors
+//! - [`demangle`]: raw names to readable ones
+//! - [`origin`]: whose code a frame is
+//! - [`unnamed`]: what stands for an address that nothing is known about
+//!
+//! All addresses here are the image's own (SVMA). Nothing here knows processes or samples.
+//!
+//! ```
+//! use cargo_traceview::image::Image;
+//! use cargo_traceview::symbolize::SymbolSource;
+//! use std::sync::Arc;
+//!
+//! let image = Arc::new(Image::open(&std::env::current_exe()?)?);
+//! let source = SymbolSource::load(image);
+//! let mut symbolizer = source.symbolizer();
+//! let text = source.image().section(".text").expect("a program has code");
+//! let resolved = symbolizer.resolve(text.svma + text.bytes.len() as u64 / 2);
+//! assert!(!resolved.frames.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod batch;
+pub mod debug_file;
+pub mod demangle;
+pub mod origin;
+pub mod resolve;
+pub mod source;
+pub mod symbol_table;
+pub mod unnamed;
+
+pub use batch::{Request, symbolize_image, symbolize_images};
+pub use origin::{Category, CrateId, Origin, OriginRules};
+pub use resolve::{Frame, NativeSymbol, Resolved, Symbolizer};
+pub use source::SymbolSource;
+
+#[cfg(test)]
+mod tests;

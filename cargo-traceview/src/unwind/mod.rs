@@ -1,1 +1,315 @@
-//! unwind.
+//! The unwinder: turns what the tracer copied (registers, stack memory) into stacks of code addresses, behind the
+//! tracer in time.
+//!
+//! Call frame information (`.eh_frame`) is used wherever there is some: it is right in prologues, in leaf functions and in
+//! libraries that were built without frame pointers. Where there is none (code made in memory, some assembly) frame
+//! pointers are followed. Every return address must lead into mapped code, and a stack counts as whole only if it ends
+//! at code that has no caller; else it gets a root that says why it was cut.
+
+mod address_space;
+mod images;
+mod recording;
+mod walk;
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use traceview_core::model::SampleFlags;
+
+use crate::sampler::event::{Event, ProcessIndex, Snapshot, ThreadEnd, Wait};
+use crate::sampler::proc_fs::{self, MapEntry};
+use crate::sampler::ptrace::Recycled;
+use crate::sampler::ptrace::sys;
+use address_space::AddressSpace;
+use images::Images;
+use recording::Interner;
+use walk::{RuleCache, Start, Walked, walk};
+
+pub use images::{ImageIndex, LoadedImage};
+pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
+pub use walk::{CutReason, WalkEnd};
+
+/// A memory map is read again for code at an unknown address, but no sooner than this after the last time; it doubles
+/// while that brings nothing new (a program that makes code as it runs).
+const REFRESH_AFTER_NS: i64 = 1_000_000;
+
+/// Longest time between two such readings.
+const REFRESH_AFTER_AT_MOST_NS: i64 = 1_000_000_000;
+
+/// Takes events until the tracer hangs up. `start` is the recording's start on CLOCK_MONOTONIC and in Unix time, in ns.
+pub(crate) fn run(events: &Receiver<Event>, recycle: &Sender<Recycled>, start: (i64, i64)) -> Recording {
+    let mut unwinder = Unwinder {
+        start: start.0,
+        recycle,
+        images: Images::default(),
+        interner: Interner::default(),
+        cache: RuleCache::new(),
+        addresses: Vec::new(),
+        processes: Vec::new(),
+        spaces: Vec::new(),
+        threads: Vec::new(),
+        asleep: Vec::new(),
+        mappings: Vec::new(),
+    };
+    for event in events {
+        unwinder.on_event(event);
+    }
+    unwinder.into_recording(start)
+}
+
+/// The code of a process, and when its map was last read.
+#[derive(Clone, Default)]
+struct Space {
+    code: AddressSpace,
+    read_at: i64,
+    refresh_after: i64,
+}
+
+struct Unwinder<'a> {
+    start: i64,
+    recycle: &'a Sender<Recycled>,
+    images: Images,
+    interner: Interner,
+    cache: RuleCache,
+    addresses: Vec<u64>,
+    processes: Vec<ProcessRecord>,
+    spaces: Vec<Space>,
+    threads: Vec<ThreadRecord>,
+    /// The stack of each thread's current (or last) sleep.
+    asleep: Vec<Option<u32>>,
+    mappings: Vec<MappingRecord>,
+}
+
+impl Unwinder<'_> {
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::ProcessStart { pid, parent, time } => {
+                let (name, command_line) = parent.map_or_else(Default::default, |parent| {
+                    let parent = &self.processes[parent];
+                    (parent.name.clone(), parent.command_line.clone())
+                });
+                let start = time - self.start;
+                self.processes.push(ProcessRecord { pid, parent, name, command_line, start, end: None, exit: None });
+                let space = parent.map(|parent| self.spaces[parent].clone()).unwrap_or_default();
+                self.spaces.push(space);
+                self.note_mappings(self.spaces.len() - 1, time);
+            }
+            Event::Exec { process, name, command_line } => {
+                let record = &mut self.processes[process];
+                record.name = name;
+                record.command_line = command_line;
+                self.spaces[process] = Space::default();
+            }
+            Event::Maps { process, time, maps } => {
+                let tid = self.processes[process].pid;
+                self.update(process, time, &maps, tid);
+            }
+            Event::ProcessEnd { process, time, exit } => {
+                let record = &mut self.processes[process];
+                record.end = Some(time - self.start);
+                record.exit = Some(exit);
+                // Its rules are of no more use; what it had mapped is kept in `mappings`.
+                self.spaces[process] = Space::default();
+            }
+            Event::ThreadStart { process, tid, time } => {
+                let name = self.processes[process].name.clone();
+                let start = time - self.start;
+                self.threads.push(ThreadRecord {
+                    process,
+                    tid,
+                    name,
+                    start,
+                    end: None,
+                    usage: None,
+                    samples: Vec::new(),
+                    waits: Vec::new(),
+                });
+                self.asleep.push(None);
+            }
+            Event::ThreadName { thread, name } => self.threads[thread].name = name,
+            Event::ThreadEnd(end) => self.on_thread_end(&end),
+            Event::Sample(sample) => {
+                let process = self.threads[sample.thread].process;
+                let stack = self.unwind(process, sample.time, sample.snapshot);
+                let time = sample.time - self.start;
+                let flags = SampleFlags::NONE;
+                self.threads[sample.thread].samples.push(RawSample { time, stack, cpu_ns: sample.cpu_ns, flags });
+            }
+            Event::Asleep { thread, snapshot } => {
+                // The syscall is named by the wait, and is no frame of its stack.
+                let snapshot = Snapshot { syscall: None, ..snapshot };
+                let process = self.threads[thread].process;
+                let stack = self.unwind(process, i64::MAX, snapshot);
+                self.asleep[thread] = Some(stack);
+            }
+            Event::Wait(wait) => self.on_wait(wait),
+        }
+    }
+
+    fn on_wait(&mut self, wait: Wait) {
+        let stack = if wait.syscall.is_some() { self.asleep[wait.thread] } else { None };
+        self.threads[wait.thread].waits.push(RawWait {
+            start: wait.start - self.start,
+            duration: wait.end - wait.start,
+            stack,
+            reason: wait.reason,
+            syscall: wait.syscall,
+            target: wait.target,
+        });
+    }
+
+    fn on_thread_end(&mut self, end: &ThreadEnd) {
+        let stack = self.interner.stack([RawFrame::Unsampled]);
+        let thread = &mut self.threads[end.thread];
+        thread.end = end.time.map(|time| time - self.start);
+        thread.usage = end.usage;
+        if let (Some(stack), 1..) = (stack, end.unsampled_ns) {
+            let last = thread.samples.last().map_or(thread.start, |sample| sample.time);
+            thread.samples.push(RawSample {
+                time: thread.end.unwrap_or(last).max(last),
+                stack,
+                cpu_ns: Some(end.unsampled_ns),
+                flags: SampleFlags::CHARGED_AT_EXIT,
+            });
+        }
+    }
+
+    /// Unwinds a copied stack and stores it.
+    fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> u32 {
+        let mut walked = self.walk(process, &snapshot);
+        if self.leads_out_of_code(process, &snapshot, &walked) && self.refresh(process, time, snapshot.tid) {
+            walked = self.walk(process, &snapshot);
+        }
+        let end = self.judge(process, walked.end);
+        let cut = match end {
+            WalkEnd::Root => None,
+            WalkEnd::Cut(reason) => Some(RawFrame::Cut(reason)),
+        };
+        let code = &self.spaces[process].code;
+        let frames = self.addresses.iter().rev().map(|avma| frame(code, *avma));
+        let kernel = snapshot.syscall.map(|syscall| RawFrame::Kernel { syscall });
+        let stack = self.interner.stack(cut.into_iter().chain(frames).chain(kernel));
+        // The tracer hung up if it does not want its memory back.
+        let _tracer_gone = self.recycle.send(Recycled {
+            tid: snapshot.tid,
+            used: walked.used,
+            ran_out: end == WalkEnd::Cut(CutReason::TooDeep),
+            buffer: snapshot.stack,
+        });
+        stack.expect("a walk has at least the frame it starts with")
+    }
+
+    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> Walked {
+        let code = &self.spaces[process].code;
+        let start = Start { pc: snapshot.pc, sp: snapshot.sp, fp: snapshot.fp };
+        let is_code = |avma: u64| code.region_at(avma.wrapping_sub(1)).is_some();
+        let memory = (&snapshot.stack[..], snapshot.has_more);
+        walk((code.rules(), &mut self.cache), start, memory, is_code, &mut self.addresses)
+    }
+
+    /// Whether code is met at an address where none is known.
+    fn leads_out_of_code(&self, process: ProcessIndex, snapshot: &Snapshot, walked: &Walked) -> bool {
+        walked.end == WalkEnd::Cut(CutReason::LeftCode)
+            || self.spaces[process].code.region_at(snapshot.pc).is_none()
+    }
+
+    /// Reads a process's memory map again, if that was long enough ago; whether it brought new code.
+    fn refresh(&mut self, process: ProcessIndex, time: i64, tid: sys::Tid) -> bool {
+        let space = &self.spaces[process];
+        if time < space.read_at.saturating_add(space.refresh_after) {
+            return false;
+        }
+        let Ok(text) = proc_fs::read_thread_file(tid, tid, "maps") else { return false };
+        let now = sys::monotonic_ns();
+        let has_news = self.update(process, now, &proc_fs::parse_maps(&text), tid);
+        let space = &mut self.spaces[process];
+        space.refresh_after = if has_news {
+            0
+        } else {
+            (space.refresh_after * 2).clamp(REFRESH_AFTER_NS, REFRESH_AFTER_AT_MOST_NS)
+        };
+        has_news
+    }
+
+    fn update(&mut self, process: ProcessIndex, time: i64, maps: &[MapEntry], tid: sys::Tid) -> bool {
+        if maps.is_empty() {
+            // A process that is ending has no memory any more; what was known of it stays true.
+            return false;
+        }
+        let space = &mut self.spaces[process];
+        space.read_at = time;
+        let has_news = space.code.update(maps, &mut self.images, tid);
+        self.note_mappings(process, time);
+        has_news
+    }
+
+    /// Keeps what is mapped now, and since when.
+    fn note_mappings(&mut self, process: ProcessIndex, time: i64) {
+        let time = time - self.start;
+        let regions = self.spaces[process].code.regions();
+        let is_mapped = |mapping: &MappingRecord| {
+            regions.iter().any(|region| {
+                (region.start, region.end, region.image) == (mapping.start, mapping.end, Some(mapping.image))
+            })
+        };
+        let mut known = Vec::new();
+        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.process == process && mapping.until.is_none()) {
+            if is_mapped(mapping) {
+                known.push((mapping.start, mapping.image));
+            } else {
+                mapping.until = Some(time);
+            }
+        }
+        for region in regions {
+            if let Some(image) = region.image
+                && !known.contains(&(region.start, image))
+            {
+                self.mappings.push(MappingRecord {
+                    process,
+                    image,
+                    start: region.start,
+                    end: region.end,
+                    file_offset: region.file_offset,
+                    from: time,
+                    until: None,
+                });
+            }
+        }
+    }
+
+    /// Whether a walk that ended at a root really did.
+    fn judge(&mut self, process: ProcessIndex, end: WalkEnd) -> WalkEnd {
+        let Some(outermost) = self.addresses.last() else { return end };
+        if end != WalkEnd::Root {
+            return end;
+        }
+        match frame(&self.spaces[process].code, *outermost) {
+            RawFrame::Code { image, svma } if self.images.is_root(image, svma) => WalkEnd::Root,
+            _ => WalkEnd::Cut(CutReason::NoRule),
+        }
+    }
+
+    fn into_recording(self, start: (i64, i64)) -> Recording {
+        Recording {
+            start_monotonic_ns: start.0,
+            start_unix_ns: start.1,
+            end: 0,
+            processes: self.processes,
+            threads: self.threads,
+            images: self.images.into_rows(),
+            mappings: self.mappings,
+            frames: self.interner.frames,
+            stacks: self.interner.stacks,
+            quality: traceview_core::model::Quality::default(),
+        }
+    }
+}
+
+fn frame(code: &AddressSpace, avma: u64) -> RawFrame {
+    match code.region_at(avma) {
+        Some(region) => match region.image {
+            Some(image) => RawFrame::Code { image, svma: avma.wrapping_sub(region.bias) },
+            None => RawFrame::Anonymous { avma },
+        },
+        None => RawFrame::Anonymous { avma },
+    }
+}

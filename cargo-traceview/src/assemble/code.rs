@@ -1,0 +1,288 @@
+//! The code tables of a profile: libraries, functions, frames and stacks of a recording, with their names.
+
+use std::sync::Arc;
+
+use traceview_core::model::{
+    Crate, Frame, FrameId, Function, FunctionKind, Library, LibraryId, NativeSymbol, ProfileBuilder, Resource,
+    ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus, Warning,
+};
+
+use crate::sampler::arch;
+use crate::symbolize::{self, Category, OriginRules, Request, Resolved};
+use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
+
+/// The code tables, as far as the rest needs them.
+pub(super) struct Code {
+    /// The library of each image.
+    pub(super) libraries: Vec<LibraryId>,
+    /// The innermost node of each raw stack.
+    pub(super) stacks: Vec<StackId>,
+    /// What a person should know about names that are missing.
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl Code {
+    /// Fills the code tables of `builder`.
+    pub(super) fn new(
+        recording: &Recording,
+        origins: &OriginRules,
+        builder: &mut ProfileBuilder,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Self {
+        let names = Names::resolve(recording, progress);
+        let libraries: Vec<LibraryId> = (0..recording.images.len())
+            .map(|index| add_library(&recording.images[index], names.status(recording, index), builder))
+            .collect();
+        let mut naming = Naming { recording, origins, names: &names, libraries: &libraries, builder };
+        let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
+        let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
+        for (prefix, frame) in &recording.stacks {
+            let prefix = prefix.map(|prefix| stacks[prefix as usize]);
+            let innermost = frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
+            stacks.push(innermost.expect("each raw frame has at least one frame"));
+        }
+        Self { libraries, stacks, warnings: warnings(recording, &names) }
+    }
+}
+
+/// The names of all addresses of a recording.
+struct Names {
+    /// For each image its addresses in order, each with its names.
+    of_image: Vec<Vec<(u64, Resolved)>>,
+}
+
+impl Names {
+    fn resolve(recording: &Recording, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
+        let mut svmas: Vec<Vec<u64>> = vec![Vec::new(); recording.images.len()];
+        for frame in &recording.frames {
+            if let RawFrame::Code { image, svma } = frame {
+                svmas[*image].push(*svma);
+            }
+        }
+        let mut requests = Vec::new();
+        let mut asked: Vec<ImageIndex> = Vec::new();
+        for (index, mut svmas) in svmas.into_iter().enumerate() {
+            if let Ok(image) = &recording.images[index].image
+                && !svmas.is_empty()
+            {
+                svmas.sort_unstable();
+                requests.push(Request { image: Arc::clone(image), svmas });
+                asked.push(index);
+            }
+        }
+        let resolved = symbolize::symbolize_images(&requests, progress);
+        let mut of_image = vec![Vec::new(); recording.images.len()];
+        for ((index, request), names) in asked.into_iter().zip(requests).zip(resolved) {
+            of_image[index] = request.svmas.into_iter().zip(names).collect();
+        }
+        Self { of_image }
+    }
+
+    fn at(&self, image: ImageIndex, svma: u64) -> Option<&Resolved> {
+        let names = &self.of_image[image];
+        names.binary_search_by_key(&svma, |(svma, _)| *svma).ok().map(|row| &names[row].1)
+    }
+
+    fn status(&self, recording: &Recording, index: ImageIndex) -> SymbolStatus {
+        let Ok(image) = &recording.images[index].image else { return SymbolStatus::Unavailable };
+        let names = &self.of_image[index];
+        if names.iter().any(|(_, names)| names.frames.iter().any(|frame| frame.line.is_some())) {
+            SymbolStatus::DebugInfo
+        } else if image.has_symtab() {
+            SymbolStatus::SymbolTable
+        } else if names.is_empty() {
+            SymbolStatus::Unknown
+        } else {
+            SymbolStatus::Stripped
+        }
+    }
+}
+
+fn add_library(loaded: &LoadedImage, symbols: SymbolStatus, builder: &mut ProfileBuilder) -> LibraryId {
+    let path = loaded.path.to_string_lossy();
+    let path_id = builder.string(&path);
+    let name = builder.string(&file_name(loaded));
+    let build_id = loaded.image.as_ref().ok().and_then(|image| image.build_id());
+    let code_id = build_id.map(|id| builder.string(&id.to_string()));
+    let breakpad_id = builder.string(&build_id.map(|id| id.breakpad_id()).unwrap_or_default());
+    let arch = builder.string(std::env::consts::ARCH);
+    builder.add_library(Library {
+        name,
+        path: path_id,
+        debug_name: name,
+        debug_path: path_id,
+        code_id,
+        breakpad_id,
+        arch,
+        symbols,
+    })
+}
+
+fn file_name(loaded: &LoadedImage) -> String {
+    loaded.path.file_name().unwrap_or(loaded.path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Turns raw frames into frames of the profile.
+struct Naming<'a> {
+    recording: &'a Recording,
+    origins: &'a OriginRules,
+    names: &'a Names,
+    libraries: &'a [LibraryId],
+    builder: &'a mut ProfileBuilder,
+}
+
+impl Naming<'_> {
+    /// The frames of one raw frame, outermost first: several where functions were inlined.
+    fn frames(&mut self, raw: RawFrame) -> Vec<FrameId> {
+        match raw {
+            RawFrame::Code { image, svma } => self.code_frames(image, svma),
+            RawFrame::Anonymous { avma } => {
+                let function = self.function_named("[code in memory, of no file]", FunctionKind::Unsymbolized);
+                vec![self.builder.frame(Frame {
+                    address: Some(avma),
+                    category: Some(StandardCategory::Jit.id()),
+                    ..Frame::of(function)
+                })]
+            }
+            RawFrame::Kernel { syscall } => {
+                let name = format!("[kernel] {}", arch::syscall_label(syscall));
+                let function = self.function_named(&name, FunctionKind::Kernel);
+                vec![self.special_frame(function, StandardCategory::Kernel)]
+            }
+            RawFrame::Cut(reason) => {
+                let function = self.function_named(reason.label(), FunctionKind::Cut);
+                vec![self.special_frame(function, StandardCategory::Other)]
+            }
+            RawFrame::Unsampled => {
+                let function = self.function_named("[not sampled: end of thread]", FunctionKind::Unsampled);
+                vec![self.special_frame(function, StandardCategory::Other)]
+            }
+        }
+    }
+
+    fn function_named(&mut self, name: &str, kind: FunctionKind) -> traceview_core::model::FunctionId {
+        let name = self.builder.string(name);
+        self.builder.function(Function { kind, ..Function::named(name) })
+    }
+
+    fn special_frame(&mut self, function: traceview_core::model::FunctionId, category: StandardCategory) -> FrameId {
+        self.builder.frame(Frame { category: Some(category.id()), ..Frame::of(function) })
+    }
+
+    fn code_frames(&mut self, image: ImageIndex, svma: u64) -> Vec<FrameId> {
+        let library = self.libraries[image];
+        let resource = self.resource(image);
+        let loaded = &self.recording.images[image];
+        let base = loaded.image.as_ref().map_or(0, |image| image.base_svma());
+        let address = svma.wrapping_sub(base);
+        let Some(resolved) = self.names.at(image, svma) else {
+            let name = self.builder.string(&format!("{}+{svma:#x}", file_name(loaded)));
+            let function = self.builder.function(Function {
+                resource: Some(resource),
+                kind: FunctionKind::Unsymbolized,
+                ..Function::named(name)
+            });
+            let category = Some(StandardCategory::Other.id());
+            let library = Some(library);
+            return vec![self.builder.frame(Frame { library, address: Some(address), category, ..Frame::of(function) })];
+        };
+        let native_symbol = resolved.symbol.as_ref().map(|symbol| {
+            let name = self.builder.string(&symbol.name);
+            self.builder.native_symbol(NativeSymbol {
+                library,
+                address: symbol.svma.wrapping_sub(base),
+                name,
+                size: (symbol.size > 0).then_some(symbol.size),
+            })
+        });
+        let mut frames = Vec::with_capacity(resolved.frames.len());
+        for (depth, frame) in resolved.frames.iter().enumerate() {
+            let origin = self.origins.classify(frame, &loaded.path);
+            let crate_id = origin.crate_id.map(|id| {
+                let name = self.builder.string(&id.name);
+                let version = id.version.map(|version| self.builder.string(&version));
+                self.builder.add_crate(Crate { name, version })
+            });
+            let name = self.builder.string(&frame.name);
+            let full_name = frame.linkage_name.as_ref().map(|name| self.builder.string(name));
+            let source = frame.file.as_ref().map(|file| {
+                let path = self.builder.string(file);
+                self.builder.source(Source { path, id: None, content: None })
+            });
+            let kind = if resolved.named { FunctionKind::Native } else { FunctionKind::Unsymbolized };
+            let function = self.builder.function(Function {
+                full_name,
+                resource: Some(resource),
+                source,
+                origin: crate_id,
+                kind,
+                ..Function::named(name)
+            });
+            frames.push(self.builder.frame(Frame {
+                function,
+                library: Some(library),
+                address: Some(address),
+                inline_depth: u16::try_from(depth).unwrap_or(u16::MAX),
+                category: Some(standard(origin.category).id()),
+                subcategory: 0,
+                native_symbol,
+                line: frame.line,
+                column: frame.column,
+            }));
+        }
+        frames
+    }
+
+    fn resource(&mut self, image: ImageIndex) -> ResourceId {
+        let name = self.builder.string(&file_name(&self.recording.images[image]));
+        let library = Some(self.libraries[image]);
+        self.builder.resource(Resource { name, kind: ResourceKind::Library, library, host: None })
+    }
+}
+
+fn standard(category: Category) -> StandardCategory {
+    match category {
+        Category::Workspace => StandardCategory::Workspace,
+        Category::Dependency => StandardCategory::Dependency,
+        Category::Std => StandardCategory::Std,
+        Category::System => StandardCategory::System,
+        Category::Kernel => StandardCategory::Kernel,
+        Category::Jit => StandardCategory::Jit,
+        Category::Other => StandardCategory::Other,
+    }
+}
+
+fn warnings(recording: &Recording, names: &Names) -> Vec<Warning> {
+    // The program itself is what its process has lowest in memory, by the kernel's layout.
+    let program = recording.mappings.iter().find(|mapping| mapping.process == 0).map(|mapping| mapping.image);
+    let mut warnings = Vec::new();
+    let mut frames = vec![0; recording.images.len()];
+    for frame in &recording.frames {
+        if let RawFrame::Code { image, .. } = frame {
+            frames[*image] += 1;
+        }
+    }
+    for (index, loaded) in recording.images.iter().enumerate() {
+        let name = file_name(loaded);
+        let (code, message) = match (&loaded.image, names.status(recording, index)) {
+            (Err(reason), _) => ("no-file", format!("no names for the code of `{name}`: {reason}")),
+            (Ok(_), SymbolStatus::SymbolTable) if program == Some(index) => (
+                "no-debug-info",
+                format!(
+                    "`{name}` has no debug information: its functions have names, but no files and lines, and inlined \
+                     functions are not seen; build it with debug = 1 (`cargo traceview` does that itself)"
+                ),
+            ),
+            (Ok(_), SymbolStatus::Stripped) if program == Some(index) => (
+                "stripped",
+                format!("`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"),
+            ),
+            _ => continue,
+        };
+        if frames[index] > 0 {
+            let first = Some(loaded.path.display().to_string());
+            warnings.push(Warning { code: code.to_owned(), message, count: frames[index], first });
+        }
+    }
+    warnings
+}

@@ -1,0 +1,27 @@
+//! What differs between processors: registers at a stop, and the numbers of system calls. One file each with the same
+//! items in the same order.
+
+#[cfg(target_arch = "x86_64")]
+#[path = "x86_64.rs"]
+mod current;
+
+mod syscalls_x86_64;
+
+use std::borrow::Cow;
+
+use current::syscall_name;
+pub(crate) use current::{Registers, restarts_by_itself};
+
+/// What people call system call `number`.
+pub(crate) fn syscall_label(number: u64) -> Cow<'static, str> {
+    syscall_name(number).map_or_else(|| format!("syscall {number}").into(), Cow::Borrowed)
+}
+
+/// The system call that a stopped thread is in, or just came out of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SyscallState {
+    /// Its number.
+    pub(crate) number: u64,
+    /// What it is about to return; the kernel's own restart codes (−512 and below) are still visible here.
+    pub(crate) result: i64,
+}

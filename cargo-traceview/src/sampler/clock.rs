@@ -1,0 +1,107 @@
+//! When to look: absolute deadlines, each moved a little at random.
+
+use std::time::Duration;
+
+/// Gives the moments at which the sampler looks at the program.
+///
+/// Moments follow a fixed grid, so that work done late does not slow the rate, and each is shifted by up to a quarter of
+/// the period either way, so that a program that works in step with the grid is not always met in the same place.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    period_ns: i64,
+    next_slot: i64,
+    deadline: i64,
+    random: u64,
+    missed: u64,
+}
+
+impl Ticker {
+    /// A ticker with `rate` ticks a second, the first one period after `now_ns`.
+    pub(crate) fn new(rate: u32, now_ns: i64) -> Self {
+        let period_ns = 1_000_000_000 / i64::from(rate.max(1));
+        // Any odd seed will do; the time makes runs differ.
+        let random = now_ns.cast_unsigned() | 1;
+        let mut ticker = Self { period_ns, next_slot: now_ns + period_ns, deadline: 0, random, missed: 0 };
+        ticker.deadline = ticker.jittered();
+        ticker
+    }
+
+    /// Whether it is time to look. If so, the next deadline is set; slots that passed altogether are counted as missed.
+    pub(crate) fn is_due(&mut self, now_ns: i64) -> bool {
+        if now_ns < self.deadline {
+            return false;
+        }
+        self.next_slot += self.period_ns;
+        let behind = (now_ns - self.next_slot).div_euclid(self.period_ns);
+        if behind > 0 {
+            self.missed += behind.cast_unsigned();
+            self.next_slot += behind * self.period_ns;
+        }
+        self.deadline = self.jittered();
+        true
+    }
+
+    /// How long to wait until the next deadline.
+    pub(crate) fn until_due(&self, now_ns: i64) -> Duration {
+        Duration::from_nanos((self.deadline - now_ns).max(0).cast_unsigned())
+    }
+
+    /// Slots in which nobody looked.
+    pub(crate) const fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn jittered(&mut self) -> i64 {
+        // xorshift64: even enough for a quarter period.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let half = self.period_ns / 2;
+        let shift = if half == 0 { 0 } else { (self.random % half.cast_unsigned()).cast_signed() - half / 2 };
+        self.next_slot + shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadlines_keep_the_grid_whatever_the_work_takes() {
+        let mut ticker = Ticker::new(1000, 0);
+        let mut now = 0;
+        let mut ticks = 0;
+        while now < 1_000_000_000 {
+            now += i64::try_from(ticker.until_due(now).as_nanos()).unwrap();
+            assert!(ticker.is_due(now));
+            assert!(!ticker.is_due(now), "one tick a deadline");
+            // Work that takes most of a period does not shift the grid.
+            now += 400_000;
+            ticks += 1;
+        }
+        assert!((998..=1001).contains(&ticks), "{ticks}");
+        assert_eq!(ticker.missed(), 0);
+    }
+
+    #[test]
+    fn deadlines_are_spread_over_half_a_period() {
+        let mut ticker = Ticker::new(1000, 0);
+        let mut offsets = Vec::new();
+        for slot in 1..1000_i64 {
+            let due = i64::try_from(ticker.until_due(0).as_nanos()).unwrap();
+            offsets.push(due - slot * 1_000_000);
+            assert!(ticker.is_due(due));
+        }
+        let (low, high) = (offsets.iter().min().unwrap(), offsets.iter().max().unwrap());
+        assert!((-250_000..-200_000).contains(low), "{low}");
+        assert!((200_000..=250_000).contains(high), "{high}");
+    }
+
+    #[test]
+    fn slots_that_passed_are_counted() {
+        let mut ticker = Ticker::new(1000, 0);
+        assert!(ticker.is_due(10_300_000));
+        assert_eq!(ticker.missed(), 8);
+        assert!(ticker.until_due(10_300_000) < Duration::from_millis(2));
+    }
+}

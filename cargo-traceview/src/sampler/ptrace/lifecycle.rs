@@ -1,0 +1,179 @@
+//! How threads and processes come and go.
+
+use traceview_core::model::{ExitStatus, Nanos, ThreadUsage};
+
+use super::super::event::{Event, ProcessIndex, ThreadEnd};
+use super::super::proc_fs;
+use super::super::thread_table::{Activity, Thread};
+use super::sys::{self, Tid};
+use super::{Relaxed, Tracer};
+
+impl Tracer<'_> {
+    /// Takes note of a thread that is new to us, whatever told us of it first. False if it is not to be traced (children
+    /// when only the first process is), and was let go.
+    pub(super) fn adopt(&mut self, tid: Tid, now: i64) -> bool {
+        let Ok(status) = std::fs::read(format!("/proc/{tid}/status")) else { return true };
+        let status = proc_fs::parse_status(&String::from_utf8_lossy(&status));
+        let process = match self.table.process_of(status.process) {
+            Some(process) => process,
+            None if !self.options.follow_children && status.process != self.root => {
+                let _not_stopped_yet = sys::detach(tid, 0);
+                return false;
+            }
+            None => {
+                let parent = self.table.process_of(status.parent);
+                let process = self.table.add_process(status.process);
+                self.send(Event::ProcessStart { pid: status.process, parent, time: now });
+                process
+            }
+        };
+        self.start_thread(process, tid, now);
+        self.progress.processes.store(self.table.process_count(), Relaxed);
+        true
+    }
+
+    fn start_thread(&mut self, process: ProcessIndex, tid: Tid, now: i64) {
+        self.table.add_thread(process, tid);
+        self.send(Event::ThreadStart { process, tid, time: now });
+        self.progress.threads.store(self.table.len(), Relaxed);
+    }
+
+    /// A thread reports an event, and is held while we look.
+    pub(super) fn on_event(&mut self, tid: Tid, event: i32, now: i64) {
+        match event {
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+                // The new thread's own first report may have come already. Its number is that of its pid namespace's
+                // root, as all numbers here.
+                if let Ok(child) = sys::event_message(tid)
+                    && let Ok(child) = Tid::try_from(child)
+                    && self.table.get(child).is_none()
+                    && self.options.follow_children
+                {
+                    self.adopt(child, now);
+                }
+            }
+            libc::PTRACE_EVENT_EXEC => self.on_exec(tid, now),
+            libc::PTRACE_EVENT_EXIT => self.on_exit(tid, now),
+            _ => {}
+        }
+    }
+
+    /// A thread made its process run another program. All other threads of the process are gone, and if it was not the
+    /// first thread it has that one's id now.
+    fn on_exec(&mut self, tid: Tid, now: i64) {
+        let former = sys::event_message(tid).ok().and_then(|id| Tid::try_from(id).ok()).unwrap_or(tid);
+        let Some(process) = self.table.process_of(tid) else { return };
+        for other in self.table.process(process).threads.clone() {
+            if other != tid || former != tid {
+                self.end_thread(other, now, |_| None);
+            }
+        }
+        if former != tid {
+            self.start_thread(process, tid, now);
+        }
+        self.wake(tid, now);
+        let entry = self.table.process(process);
+        entry.mapped = false;
+        entry.busy = true;
+        if let Some(thread) = self.table.get(tid) {
+            thread.open_files();
+            thread.stack_range = (0, 0);
+            thread.named = false;
+            if tid == self.root && !self.progress.running.swap(true, Relaxed) {
+                // What the profiler's own child used before it became the program is not the program's.
+                let _own = thread.charge();
+                thread.cpu_before_ns = thread.charged.cpu_ns;
+            }
+        }
+        let name = proc_fs::read_comm(tid, tid).unwrap_or_default();
+        let command_line = proc_fs::read_command_line(tid, tid);
+        self.send(Event::Exec { process, name, command_line });
+    }
+
+    /// A thread is about to end: the last moment to see what it used.
+    fn on_exit(&mut self, tid: Tid, now: i64) {
+        if let Some(thread) = self.table.get(tid) {
+            let (pid, process) = (thread.pid, thread.process);
+            if !self.table.process(process).mapped && self.table.process(process).threads.len() == 1 {
+                // Never sampled, so its map was never read; what it loaded is still worth knowing.
+                self.read_maps(tid, pid, 0);
+            }
+        }
+        self.end_thread(tid, now, read_usage);
+    }
+
+    /// A thread is gone.
+    pub(super) fn on_gone(&mut self, tid: Tid, now: i64, exit: ExitStatus) {
+        self.end_thread(tid, now, |_| None);
+        // A process reports by its first thread's id, once all its threads are gone.
+        if let Some(process) = self.table.remove_process(tid) {
+            self.send(Event::ProcessEnd { process, time: now, exit });
+            self.progress.processes.store(self.table.process_count(), Relaxed);
+        }
+        if tid == self.root {
+            self.root_exit = Some(exit);
+        }
+    }
+
+    fn end_thread(&mut self, tid: Tid, now: i64, usage: impl Fn(&Thread) -> Option<ThreadUsage>) {
+        self.wake(tid, now);
+        let Some(mut thread) = self.table.remove(tid) else { return };
+        self.progress.threads.store(self.table.len(), Relaxed);
+        let usage = usage(&thread);
+        if let Some(name) = proc_fs::read_comm(thread.pid, tid) {
+            self.send(Event::ThreadName { thread: thread.index, name });
+        }
+        let unsampled_ns = thread.charge().unwrap_or(0);
+        self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
+    }
+
+    /// Recording is over: closes what is open. What is still traced is let go by the kernel when this thread ends; how
+    /// many threads that are.
+    pub(super) fn finish(&mut self, now: i64) -> usize {
+        let mut tids: Vec<(usize, Tid)> = self.table.iter_mut().map(|thread| (thread.index, thread.tid)).collect();
+        tids.sort_unstable();
+        for (index, tid) in &tids {
+            let stopped = self.table.get(*tid).is_some_and(|thread| matches!(thread.activity, Activity::Stopped { .. }));
+            if !stopped {
+                self.wake(*tid, now);
+            }
+            if let Some(name) = self.read_name(*tid) {
+                self.send(Event::ThreadName { thread: *index, name });
+            }
+            let Some(thread) = self.table.get(*tid) else { continue };
+            let usage = read_usage(thread);
+            let unsampled_ns = thread.charge().unwrap_or(0);
+            self.send(Event::ThreadEnd(ThreadEnd { thread: *index, time: None, unsampled_ns, usage }));
+        }
+        tids.len()
+    }
+}
+
+/// What the kernel accounted to a thread that is still there.
+fn read_usage(thread: &Thread) -> Option<ThreadUsage> {
+    let sched = thread.schedstat()?;
+    let stat = proc_fs::read_thread_file(thread.pid, thread.tid, "stat").ok().and_then(|text| proc_fs::parse_stat(&text));
+    let status =
+        proc_fs::read_thread_file(thread.pid, thread.tid, "status").ok().map(|text| proc_fs::parse_status(&text));
+    let cpu = Nanos(sched.cpu_ns - thread.cpu_before_ns);
+    // The kernel splits the exact CPU time in proportion to what its clock ticks met; so do we.
+    let split = stat.and_then(|stat| {
+        let ticks = stat.user_ticks + stat.system_ticks;
+        (ticks > 0).then(|| scaled(cpu, stat.system_ticks, ticks))
+    });
+    Some(ThreadUsage {
+        cpu,
+        user: split.map(|system| Nanos(cpu.0 - system.0)),
+        system: split,
+        run_queue_wait: Nanos(sched.wait_ns),
+        minor_faults: stat.map(|stat| stat.minor_faults),
+        major_faults: stat.map(|stat| stat.major_faults),
+        voluntary_switches: status.map(|status| status.voluntary_switches),
+        involuntary_switches: status.map(|status| status.involuntary_switches),
+    })
+}
+
+fn scaled(cpu: Nanos, part: u64, whole: u64) -> Nanos {
+    let scaled = i128::from(cpu.0) * i128::from(part) / i128::from(whole.max(1));
+    Nanos(i64::try_from(scaled).unwrap_or(cpu.0))
+}

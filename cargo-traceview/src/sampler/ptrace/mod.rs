@@ -1,0 +1,548 @@
+//! The tracer: one thread that holds all traced threads by ptrace, looks at them at each tick, and takes their reports
+//! in whatever order they come.
+//!
+//! The rules that keep the program undisturbed:
+//! * Never wait for one given thread. Reports of all threads are taken as they come (`waitpid(-1)` on SIGCHLD); a
+//!   thread that takes long to stop (no CPU free, vfork, an uninterruptible sleep) delays nobody.
+//! * One interrupt at a time for each thread, and each report is answered by exactly one resume: with the signal where
+//!   the report was a signal, without where it was a stop or event, by `PTRACE_LISTEN` where job control stopped it.
+//! * A thread that sleeps is not stopped for a sample. It is stopped once for each sleep, to see its stack, and only in
+//!   calls that the kernel redoes by itself; elsewhere its stack is read without its registers.
+//! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
+//! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
+
+mod lifecycle;
+pub(crate) mod sys;
+
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use traceview_core::model::{ExitStatus, WaitReason};
+
+use super::arch::{self, Registers};
+use super::clock::Ticker;
+use super::event::{Event, Sample, Snapshot, ThreadIndex, Wait};
+use super::proc_fs::{self, MapEntry, Whereabouts};
+use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
+use super::{Options, Progress};
+use sys::{SignalSet, Tid, WaitStatus};
+
+/// At how many ticks in a row a thread must be seen in one place before the sleep counts as a wait. Shorter ones are not
+/// worth a stop; the kernel's counters have them.
+const SETTLED: u32 = 2;
+
+/// An unanswered interrupt is sent again after this long: another stop can swallow it.
+const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
+
+/// Stacks that wait for the unwinder may take this much memory; beyond it samples are lost (and counted).
+const IN_FLIGHT_LIMIT: usize = 512 << 20;
+
+/// A copy of a stack that the unwinder is done with.
+pub(crate) struct Recycled {
+    /// Memory to use again.
+    pub(crate) buffer: Vec<u8>,
+    /// Whose stack it was.
+    pub(crate) tid: Tid,
+    /// How many bytes of it unwinding needed.
+    pub(crate) used: usize,
+    /// Whether it would have needed more.
+    pub(crate) ran_out: bool,
+}
+
+/// The tracer's ends of its channels.
+pub(crate) struct Channels {
+    /// To the unwinder.
+    pub(crate) events: Sender<Event>,
+    /// Back from it.
+    pub(crate) recycled: Receiver<Recycled>,
+}
+
+/// How recording ended.
+pub(crate) struct TraceEnd {
+    /// How the first program ended; `None` if it runs on.
+    pub(crate) root_exit: Option<ExitStatus>,
+    /// When recording ended, CLOCK_MONOTONIC ns.
+    pub(crate) time: i64,
+    /// Threads that run on untraced.
+    pub(crate) survivors: usize,
+    /// What the ticker counted.
+    pub(crate) missed_ticks: u64,
+}
+
+/// See the module's documentation.
+pub(crate) struct Tracer<'a> {
+    options: &'a Options,
+    progress: &'a Progress,
+    signals: &'a SignalSet,
+    channels: Channels,
+    table: ThreadTable,
+    ticker: Ticker,
+    root: Tid,
+    root_exit: Option<ExitStatus>,
+    interrupts_by_user: Vec<i64>,
+    buffers: Vec<Vec<u8>>,
+    in_flight: usize,
+}
+
+impl<'a> Tracer<'a> {
+    /// A tracer of `root`, which this thread has seized.
+    pub(crate) fn new(
+        options: &'a Options,
+        progress: &'a Progress,
+        signals: &'a SignalSet,
+        channels: Channels,
+        root: Tid,
+    ) -> Self {
+        let now = sys::monotonic_ns();
+        let mut tracer = Self {
+            options,
+            progress,
+            signals,
+            channels,
+            table: ThreadTable::default(),
+            ticker: Ticker::new(options.rate_hz, now),
+            root,
+            root_exit: None,
+            interrupts_by_user: Vec::new(),
+            buffers: Vec::new(),
+            in_flight: 0,
+        };
+        tracer.adopt(root, now);
+        tracer
+    }
+
+    /// Records until the first program ends, or for as long as the options say.
+    pub(crate) fn run(mut self) -> io::Result<TraceEnd> {
+        let started = sys::monotonic_ns();
+        let deadline = |limit: Option<Duration>| {
+            limit.map_or(i64::MAX, |limit| {
+                started.saturating_add(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
+            })
+        };
+        let end_at = deadline(self.options.duration);
+        let mut kill_at = deadline(self.options.kill_after);
+        while self.root_exit.is_none() {
+            let now = sys::monotonic_ns();
+            if now >= end_at {
+                break;
+            }
+            if now >= kill_at {
+                kill_at = i64::MAX;
+                let _gone_already = sys::kill(self.root, libc::SIGKILL);
+            }
+            self.take_recycled();
+            if self.ticker.is_due(now) {
+                self.progress.ticks.fetch_add(1, Relaxed);
+                self.tick(now);
+            }
+            if !self.take_reports()? {
+                break;
+            }
+            if self.root_exit.is_none()
+                && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
+            {
+                self.on_own_signal(signal);
+            }
+        }
+        let time = sys::monotonic_ns();
+        let survivors = self.finish(time);
+        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, missed_ticks: self.ticker.missed() })
+    }
+
+    fn send(&self, event: Event) {
+        // The unwinder goes away only when it panicked; joining it reports that.
+        let _unwinder_gone = self.channels.events.send(event);
+    }
+
+    fn take_recycled(&mut self) {
+        while let Ok(recycled) = self.channels.recycled.try_recv() {
+            self.in_flight -= recycled.buffer.capacity();
+            if let Some(thread) = self.table.get(recycled.tid) {
+                thread.stack_need = if recycled.ran_out {
+                    (thread.stack_need * 2).min(LARGEST_COPY)
+                } else {
+                    (recycled.used + recycled.used / 4 + 4096).clamp(SMALL_STACK, LARGEST_COPY)
+                };
+            }
+            if self.buffers.len() < 64 {
+                self.buffers.push(recycled.buffer);
+            }
+        }
+    }
+
+    /// A signal to the profiler itself.
+    fn on_own_signal(&mut self, signal: i32) {
+        match signal {
+            // The terminal sent it to the program too. Three in two seconds mean "now".
+            libc::SIGINT => {
+                let now = sys::monotonic_ns();
+                self.interrupts_by_user.retain(|time| now - time < 2_000_000_000);
+                self.interrupts_by_user.push(now);
+                if self.interrupts_by_user.len() >= 3 {
+                    let _gone_already = sys::kill(self.root, libc::SIGKILL);
+                }
+            }
+            // Only we got it: end what we started, and save.
+            libc::SIGTERM => {
+                let _gone_already = sys::kill(self.root, libc::SIGTERM);
+            }
+            _ => {}
+        }
+    }
+
+    // --- looking at threads -------------------------------------------------------------------------------------
+
+    /// Looks at every thread that may have moved since the last tick.
+    fn tick(&mut self, now: i64) {
+        for index in self.table.living() {
+            let process = self.table.process(index);
+            // A process whose clock stands still has no thread that ran: one call tells that of all of them.
+            let cpu_ns = sys::process_cpu_ns(process.pid);
+            if !process.busy && cpu_ns == Some(process.cpu_ns) {
+                continue;
+            }
+            process.cpu_ns = cpu_ns.unwrap_or(process.cpu_ns);
+            let threads = process.threads.clone();
+            let mut busy = false;
+            for tid in threads {
+                busy |= self.look(tid, now);
+            }
+            self.table.process(index).busy = busy;
+        }
+    }
+
+    /// Looks at one thread; whether it has to be looked at again even if its process's clock stands still.
+    fn look(&mut self, tid: Tid, now: i64) -> bool {
+        let Some(thread) = self.table.get(tid) else { return false };
+        if let Some(interrupt) = &mut thread.interrupt {
+            if now - interrupt.sent > INTERRUPT_AGAIN_NS {
+                interrupt.sent = now;
+                let _gone_already = sys::interrupt(tid);
+            }
+            return true;
+        }
+        match &thread.activity {
+            Activity::Stopped { .. } => return false,
+            Activity::Asleep(sleep) if sleep.ticks >= SETTLED && sleep.runs.is_some() => {
+                if thread.schedstat().map(|stat| stat.runs) == sleep.runs {
+                    return false;
+                }
+            }
+            Activity::Asleep(_) | Activity::Running => {}
+        }
+        match thread.whereabouts() {
+            None => true,
+            Some(Whereabouts::Running) => {
+                self.wake(tid, now);
+                self.interrupt(tid, Purpose::Sample, now);
+                true
+            }
+            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
+                self.asleep(tid, now, Sleep {
+                    since: now,
+                    syscall: number,
+                    first_argument,
+                    place: (sp, pc),
+                    runs: None,
+                    ticks: 1,
+                    target: None,
+                })
+            }
+        }
+    }
+
+    fn interrupt(&mut self, tid: Tid, purpose: Purpose, now: i64) {
+        if let Some(thread) = self.table.get(tid)
+            && sys::interrupt(tid).is_ok()
+        {
+            thread.interrupt = Some(Interrupt { sent: now, purpose });
+        }
+    }
+
+    /// The thread was seen asleep as `seen` says; whether it has to be looked at again.
+    fn asleep(&mut self, tid: Tid, now: i64, seen: Sleep) -> bool {
+        let Some(thread) = self.table.get(tid) else { return false };
+        let runs = thread.schedstat().map(|stat| stat.runs);
+        if let Activity::Asleep(sleep) = &mut thread.activity
+            && sleep.place == seen.place
+        {
+            sleep.ticks += 1;
+            let ran = sleep.runs.is_some() && sleep.runs != runs;
+            sleep.runs = runs;
+            if sleep.ticks == SETTLED {
+                self.see_sleep(tid, now);
+            } else if ran {
+                self.sleep_again(tid, now);
+            }
+            return false;
+        }
+        self.wake(tid, now);
+        if let Some(thread) = self.table.get(tid) {
+            thread.activity = Activity::Asleep(Sleep { runs, ..seen });
+        }
+        true
+    }
+
+    /// The thread woke, ran, and sleeps in the same place again: two waits with one stack.
+    fn sleep_again(&mut self, tid: Tid, now: i64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let Activity::Asleep(sleep) = &mut thread.activity else { return };
+        let wait = finished_wait(thread.index, sleep, now);
+        sleep.since = now;
+        self.send(Event::Wait(wait));
+    }
+
+    /// The thread's sleep, if it was in one, is over.
+    fn wake(&mut self, tid: Tid, now: i64) {
+        let off_cpu = self.options.off_cpu;
+        let Some(thread) = self.table.get(tid) else { return };
+        let wait = match std::mem::replace(&mut thread.activity, Activity::Running) {
+            Activity::Asleep(sleep) if sleep.ticks >= SETTLED => finished_wait(thread.index, &sleep, now),
+            Activity::Stopped { since } => Wait {
+                thread: thread.index,
+                start: since,
+                end: now,
+                reason: WaitReason::Stopped,
+                syscall: None,
+                target: None,
+            },
+            Activity::Asleep(_) | Activity::Running => return,
+        };
+        if off_cpu {
+            self.send(Event::Wait(wait));
+        }
+    }
+
+    /// The thread has slept for long enough: see what it sleeps in, if that can be done without waking it for good.
+    fn see_sleep(&mut self, tid: Tid, now: i64) {
+        if !self.options.off_cpu {
+            return;
+        }
+        let Some(thread) = self.table.get(tid) else { return };
+        let (pid, index) = (thread.pid, thread.index);
+        let Activity::Asleep(sleep) = &mut thread.activity else { return };
+        if sleep.syscall.is_some_and(takes_descriptor) {
+            sleep.target = proc_fs::describe_fd(pid, sleep.first_argument);
+        }
+        if sleep.syscall.is_some_and(|number| restarts_undisturbed(number, sleep.target.as_deref())) {
+            sleep.runs = None;
+            self.interrupt(tid, Purpose::SleepStack, now);
+            return;
+        }
+        let (syscall, (sp, pc)) = (sleep.syscall, sleep.place);
+        let (stack, has_more) = self.copy_stack(tid, sp);
+        let snapshot = Snapshot { tid, pc, sp, fp: None, syscall, stack, has_more };
+        self.send(Event::Asleep { thread: index, snapshot });
+    }
+
+    // --- taking reports -----------------------------------------------------------------------------------------
+
+    /// Takes all reports that are there; false when nothing is traced any more.
+    fn take_reports(&mut self) -> io::Result<bool> {
+        while self.root_exit.is_none() {
+            match sys::wait_any() {
+                Ok(Some((tid, status))) => self.on_report(tid, status),
+                Ok(None) => return Ok(true),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn on_report(&mut self, tid: Tid, status: WaitStatus) {
+        let now = sys::monotonic_ns();
+        match status {
+            WaitStatus::Exited(code) => self.on_gone(tid, now, ExitStatus::Code(code)),
+            WaitStatus::Killed(signal) => self.on_gone(tid, now, ExitStatus::Signal(signal)),
+            WaitStatus::Signal(signal) => {
+                self.meet(tid, now);
+                resume(tid, signal);
+            }
+            WaitStatus::Event(event) => {
+                self.meet(tid, now);
+                self.on_event(tid, event, now);
+                resume(tid, 0);
+            }
+            WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
+                self.meet(tid, now);
+                self.wake(tid, now);
+                if let Some(thread) = self.table.get(tid) {
+                    thread.interrupt = None;
+                    thread.activity = Activity::Stopped { since: now };
+                }
+                let _gone_already = sys::listen(tid);
+            }
+            WaitStatus::Stop(_) => {
+                if self.meet(tid, now) {
+                    self.on_stop(tid, now);
+                }
+            }
+        }
+    }
+
+    /// Makes sure that `tid` is known: the first report of a new thread can come before that of its creator. False if it
+    /// is not to be traced, and was let go.
+    fn meet(&mut self, tid: Tid, now: i64) -> bool {
+        self.table.get(tid).is_some() || self.adopt(tid, now)
+    }
+
+    /// The thread answers an interrupt (or job control lets it go on, or it is new).
+    fn on_stop(&mut self, tid: Tid, now: i64) {
+        let Some(thread) = self.table.get(tid) else {
+            resume(tid, 0);
+            return;
+        };
+        let interrupt = thread.interrupt.take();
+        if matches!(thread.activity, Activity::Stopped { .. }) {
+            self.wake(tid, now);
+        }
+        if let Some(interrupt) = interrupt
+            && let Ok(raw) = sys::registers(tid)
+        {
+            let registers = Registers::new(raw);
+            self.see(tid, &registers, interrupt, now);
+            if interrupt.purpose == Purpose::Sample {
+                wind_back(tid, &registers);
+            }
+        }
+        resume(tid, 0);
+        if let Some(Interrupt { sent, purpose: Purpose::Sample }) = interrupt {
+            let stopped = sys::monotonic_ns() - sent;
+            self.progress.stopped_ns.fetch_add(self.without_queueing(tid, stopped), Relaxed);
+        }
+    }
+
+    /// What of `stopped` ns since an interrupt the thread was really held: not the time it queued for a CPU meanwhile.
+    fn without_queueing(&mut self, tid: Tid, stopped: i64) -> u64 {
+        let queued = self.table.get(tid).map_or(0, |thread| std::mem::take(&mut thread.queued_ns));
+        u64::try_from(stopped - queued.min(stopped)).unwrap_or(0)
+    }
+
+    /// Takes the sample (or the stack of the sleep) that the thread was stopped for.
+    fn see(&mut self, tid: Tid, registers: &Registers, interrupt: Interrupt, now: i64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let index = thread.index;
+        let name_wanted = !std::mem::replace(&mut thread.named, true);
+        let call = registers.syscall();
+        let sleep_call = match (&thread.activity, interrupt.purpose) {
+            (Activity::Asleep(sleep), Purpose::SleepStack) if call.is_some() => Some(sleep.syscall),
+            _ => None,
+        };
+        let cpu_ns = if sleep_call.is_none() { thread.charge() } else { None };
+        let (stack, has_more) = self.copy_stack(tid, registers.sp());
+        let snapshot = Snapshot {
+            tid,
+            pc: registers.pc(),
+            sp: registers.sp(),
+            fp: Some(registers.fp()),
+            syscall: sleep_call.unwrap_or_else(|| call.map(|call| call.number)),
+            stack,
+            has_more,
+        };
+        if name_wanted && let Some(name) = self.read_name(tid) {
+            self.send(Event::ThreadName { thread: index, name });
+        }
+        if sleep_call.is_some() {
+            self.send(Event::Asleep { thread: index, snapshot });
+            return;
+        }
+        if interrupt.purpose == Purpose::SleepStack {
+            self.wake(tid, now);
+        }
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            self.progress.lost.fetch_add(1, Relaxed);
+            return;
+        }
+        self.progress.samples.fetch_add(1, Relaxed);
+        self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
+    }
+
+    fn read_name(&mut self, tid: Tid) -> Option<String> {
+        let pid = self.table.get(tid)?.pid;
+        proc_fs::read_comm(pid, tid)
+    }
+
+    /// Copies the part of the thread's stack that is in use, and whether there is more of it.
+    fn copy_stack(&mut self, tid: Tid, sp: u64) -> (Vec<u8>, bool) {
+        let Some(thread) = self.table.get(tid) else { return (Vec::new(), false) };
+        let (process, pid) = (thread.process, thread.pid);
+        if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) || !self.table.process(process).mapped {
+            self.read_maps(tid, pid, sp);
+        }
+        let Some(thread) = self.table.get(tid) else { return (Vec::new(), false) };
+        let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
+        let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
+        let mut stack = self.buffers.pop().unwrap_or_default();
+        stack.resize(wanted, 0);
+        let read = sys::read_memory(tid, sp, &mut stack);
+        stack.truncate(read);
+        self.in_flight += stack.capacity();
+        (stack, wanted < in_use)
+    }
+
+    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in.
+    fn read_maps(&mut self, tid: Tid, pid: Tid, sp: u64) {
+        let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
+        let maps = proc_fs::parse_maps(&text);
+        let Some(thread) = self.table.get(tid) else { return };
+        thread.stack_range =
+            maps.iter().find(|map| (map.start..map.end).contains(&sp)).map_or((0, 0), |map| (map.start, map.end));
+        let process = thread.process;
+        self.send_maps(process, maps);
+    }
+
+    fn send_maps(&mut self, process: usize, maps: Vec<MapEntry>) {
+        if !std::mem::replace(&mut self.table.process(process).mapped, true) {
+            self.send(Event::Maps { process, time: sys::monotonic_ns(), maps });
+        }
+    }
+}
+
+fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
+    Wait {
+        thread,
+        start: sleep.since,
+        end: now,
+        reason: WaitReason::Blocked,
+        syscall: sleep.syscall,
+        target: sleep.target.clone(),
+    }
+}
+
+/// Lets a stopped thread go on. It can be gone by now, killed in its stop: then there is nothing to resume.
+fn resume(tid: Tid, signal: i32) {
+    let _gone_already = sys::resume(tid, signal);
+}
+
+/// A thread that ran when it was looked at can have entered a call by the time it stops; calls that the kernel does not
+/// redo by itself would fail with EINTR then. Such a call is made again, unless a signal waits that the program wants to
+/// be interrupted by.
+fn wind_back(tid: Tid, registers: &Registers) {
+    let Some(wound) = registers.wound_back() else { return };
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{tid}/status")) else { return };
+    let status = proc_fs::parse_status(&status);
+    if status.pending & !status.blocked == 0 {
+        let _gone_already = sys::set_registers(tid, wound.raw());
+    }
+}
+
+/// Whether the first argument of the call is a file descriptor.
+fn takes_descriptor(number: u64) -> bool {
+    // read write ioctl pread64 pwrite64 readv writev sendfile accept connect sendto recvfrom sendmsg recvmsg flock fsync
+    // fdatasync epoll_wait epoll_pwait accept4 preadv recvmmsg epoll_pwait2
+    matches!(
+        number,
+        0 | 1 | 16..=20 | 40 | 42..=47 | 73..=75 | 232 | 281 | 288 | 295 | 299 | 441
+    )
+}
+
+/// Whether a thread asleep in call `number` can be stopped without the program noticing. Reads are redone unless the
+/// file is a socket, whose timeout would make them fail.
+fn restarts_undisturbed(number: u64, target: Option<&str>) -> bool {
+    // read, pread64, readv
+    let reads = matches!(number, 0 | 17 | 19);
+    arch::restarts_by_itself(number) || (reads && target.is_some_and(|target| target != "socket"))
+}

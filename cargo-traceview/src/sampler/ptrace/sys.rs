@@ -1,0 +1,408 @@
+//! The system calls of the sampler: the one place of this crate that calls the kernel by hand.
+//!
+//! Each function is a thin, safe wrapper that cannot be misused into memory unsafety: ids and addresses of other
+//! processes are plain numbers to us, and what the kernel fills in is plain data.
+#![expect(unsafe_code, reason = "ptrace, waitpid and the process clocks have no safe wrapper that keeps real-time signals")]
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A thread (or process) id of the kernel.
+pub(crate) type Tid = libc::pid_t;
+
+/// What `waitpid` reports of a traced thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WaitStatus {
+    /// It ended by itself.
+    Exited(i32),
+    /// A signal ended it.
+    Killed(i32),
+    /// It is about to receive this signal, and waits for us to hand it on.
+    Signal(i32),
+    /// A ptrace event other than a stop, for example `PTRACE_EVENT_CLONE`.
+    Event(i32),
+    /// `PTRACE_EVENT_STOP` with the signal it names: SIGTRAP for our interrupts and new threads, a stop signal for
+    /// job control.
+    Stop(i32),
+}
+
+impl WaitStatus {
+    fn decode(status: i32) -> Option<Self> {
+        if libc::WIFEXITED(status) {
+            return Some(Self::Exited(libc::WEXITSTATUS(status)));
+        }
+        if libc::WIFSIGNALED(status) {
+            return Some(Self::Killed(libc::WTERMSIG(status)));
+        }
+        if !libc::WIFSTOPPED(status) {
+            return None;
+        }
+        let signal = libc::WSTOPSIG(status);
+        Some(match status >> 16 {
+            0 => Self::Signal(signal),
+            libc::PTRACE_EVENT_STOP => Self::Stop(signal),
+            event => Self::Event(event),
+        })
+    }
+}
+
+/// The next report of any thread that the calling thread traces or has as a child; `None` if there is none now.
+///
+/// # Errors
+/// `ECHILD` when nothing is left to wait for.
+pub(crate) fn wait_any() -> io::Result<Option<(Tid, WaitStatus)>> {
+    wait(-1, libc::__WALL | libc::__WNOTHREAD)
+}
+
+/// The next report of process `pid`, a child of any of our threads; `None` if there is none now.
+///
+/// # Errors
+/// `ECHILD` when it is not our child or was reported already.
+pub(crate) fn wait_child(pid: Tid) -> io::Result<Option<WaitStatus>> {
+    Ok(wait(pid, 0)?.map(|(_, status)| status))
+}
+
+fn wait(pid: Tid, flags: i32) -> io::Result<Option<(Tid, WaitStatus)>> {
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is a live i32 for the kernel to fill.
+        let tid = unsafe { libc::waitpid(pid, &raw mut status, flags | libc::WNOHANG) };
+        match tid {
+            0 => return Ok(None),
+            -1 => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+            _ => {
+                if let Some(status) = WaitStatus::decode(status) {
+                    return Ok(Some((tid, status)));
+                }
+            }
+        }
+    }
+}
+
+fn ptrace(request: libc::c_uint, tid: Tid, addr: usize, data: usize) -> io::Result<()> {
+    // SAFETY: callers pass requests whose `data` is a number or a pointer to memory that outlives the call.
+    let result = unsafe { libc::ptrace(request, tid, addr, data) };
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Starts to trace `tid` without stopping it; `options` are `PTRACE_O_…`.
+pub(crate) fn seize(tid: Tid, options: i32) -> io::Result<()> {
+    ptrace(libc::PTRACE_SEIZE, tid, 0, options as usize)
+}
+
+/// Asks a running thread to stop. It reports [`WaitStatus::Stop`] when it does.
+pub(crate) fn interrupt(tid: Tid) -> io::Result<()> {
+    ptrace(libc::PTRACE_INTERRUPT, tid, 0, 0)
+}
+
+/// Lets a stopped thread run on, receiving `signal` unless that is 0.
+pub(crate) fn resume(tid: Tid, signal: i32) -> io::Result<()> {
+    ptrace(libc::PTRACE_CONT, tid, 0, signal as usize)
+}
+
+/// Leaves a thread in its job-control stop, but hears of its end.
+pub(crate) fn listen(tid: Tid) -> io::Result<()> {
+    ptrace(libc::PTRACE_LISTEN, tid, 0, 0)
+}
+
+/// Stops tracing a stopped thread and lets it run on, receiving `signal` unless that is 0.
+pub(crate) fn detach(tid: Tid, signal: i32) -> io::Result<()> {
+    ptrace(libc::PTRACE_DETACH, tid, 0, signal as usize)
+}
+
+/// The number that came with a ptrace event: a new thread's id, the former id at exec, …
+pub(crate) fn event_message(tid: Tid) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, (&raw mut message).addr())?;
+    Ok(message)
+}
+
+/// The general registers of a stopped thread.
+pub(crate) fn registers(tid: Tid) -> io::Result<libc::user_regs_struct> {
+    let mut registers = MaybeUninit::<libc::user_regs_struct>::zeroed();
+    ptrace(libc::PTRACE_GETREGS, tid, 0, registers.as_mut_ptr().expose_provenance())?;
+    // SAFETY: zeroed at first, and the struct is plain numbers.
+    Ok(unsafe { registers.assume_init() })
+}
+
+/// Changes the general registers of a stopped thread.
+pub(crate) fn set_registers(tid: Tid, registers: &libc::user_regs_struct) -> io::Result<()> {
+    ptrace(libc::PTRACE_SETREGS, tid, 0, std::ptr::from_ref(registers).expose_provenance())
+}
+
+/// Copies memory of another process, from `address` on, into `buffer`; how many bytes could be read before the first
+/// page that is not there. 0 when nothing can be read (or we may not).
+pub(crate) fn read_memory(tid: Tid, address: u64, buffer: &mut [u8]) -> usize {
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let remote =
+        libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: buffer.len() };
+    // SAFETY: `local` is `buffer`, exclusively ours; `remote` is an address of another process, checked by the kernel.
+    let read = unsafe { libc::process_vm_readv(tid, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(read).unwrap_or(0)
+}
+
+/// A set of signals.
+#[derive(Clone, Copy)]
+pub(crate) struct SignalSet(libc::sigset_t);
+
+impl SignalSet {
+    /// The set of `signals`.
+    pub(crate) fn of(signals: &[i32]) -> Self {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: sigemptyset initializes the set, sigaddset changes an initialized one.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in signals {
+                libc::sigaddset(set.as_mut_ptr(), *signal);
+            }
+            Self(set.assume_init())
+        }
+    }
+
+    /// Blocks these signals in the calling thread and those it will start; gives the mask that was in force before.
+    pub(crate) fn block(&self) -> Self {
+        let mut old = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: both sets are live; a zeroed sigset_t is a valid (empty) one.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const self.0, old.as_mut_ptr());
+            Self(old.assume_init())
+        }
+    }
+
+    /// Makes this the signal mask of the calling thread.
+    pub(crate) fn set_as_mask(&self) {
+        // SAFETY: the set is live.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+
+    /// Takes one pending signal of this (blocked) set, waiting up to `timeout` for it.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<i32> {
+        let timeout = timespec(timeout);
+        // SAFETY: set and timeout are live; no siginfo is asked for.
+        let signal = unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) };
+        (signal > 0).then_some(signal)
+    }
+}
+
+fn timespec(duration: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: libc::time_t::try_from(duration.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(duration.subsec_nanos()),
+    }
+}
+
+/// Sends `signal` to process `pid`.
+pub(crate) fn kill(pid: Tid, signal: i32) -> io::Result<()> {
+    // SAFETY: plain numbers.
+    if unsafe { libc::kill(pid, signal) } == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// ns on CLOCK_MONOTONIC.
+pub(crate) fn monotonic_ns() -> i64 {
+    clock(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// ns since 1970.
+pub(crate) fn realtime_ns() -> i64 {
+    clock(libc::CLOCK_REALTIME).unwrap_or(0)
+}
+
+/// CPU time of the calling process in ns.
+pub(crate) fn own_cpu_ns() -> i64 {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
+}
+
+/// CPU time of process `pid` in ns, to the moment; `None` when it is gone.
+pub(crate) fn process_cpu_ns(pid: Tid) -> Option<i64> {
+    // The clock id of another process's CPU time, as `clock_getcpuclockid` computes it.
+    clock((!pid << 3) | 2)
+}
+
+fn clock(id: libc::clockid_t) -> Option<i64> {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: `time` is live; zeroed is a valid timespec.
+    let time = unsafe {
+        if libc::clock_gettime(id, time.as_mut_ptr()) == -1 {
+            return None;
+        }
+        time.assume_init()
+    };
+    Some(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+}
+
+/// Raises the number of files this process may have open as far as it may; gives the limit that was in force before.
+pub(crate) fn raise_file_limit() -> Option<libc::rlimit> {
+    let mut limit = MaybeUninit::<libc::rlimit>::zeroed();
+    // SAFETY: `limit` is live; zeroed is a valid rlimit.
+    let old = unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, limit.as_mut_ptr()) == -1 {
+            return None;
+        }
+        limit.assume_init()
+    };
+    let raised = libc::rlimit { rlim_cur: old.rlim_max, rlim_max: old.rlim_max };
+    // SAFETY: `raised` is live.
+    (unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0).then_some(old)
+}
+
+/// Everything a child needs between fork and exec, prepared before: afterwards only calls that are safe in the child
+/// of a program with threads are made.
+pub(crate) struct Child {
+    /// The program, as `execvp` takes it.
+    pub(crate) program: CString,
+    /// Its arguments, the program's name first.
+    pub(crate) arguments: Vec<CString>,
+    /// Its environment, as `NAME=value`.
+    pub(crate) environment: Vec<CString>,
+    /// Its signal mask.
+    pub(crate) mask: SignalSet,
+    /// Its limit of open files; `None` leaves ours.
+    pub(crate) file_limit: Option<libc::rlimit>,
+}
+
+/// A child that waits to be let go.
+pub(crate) struct Gated {
+    /// Its process id.
+    pub(crate) pid: Tid,
+    gate: OwnedFd,
+    report: OwnedFd,
+}
+
+impl Gated {
+    /// Lets the child exec its program.
+    pub(crate) fn open_gate(&self) -> io::Result<()> {
+        write_byte(&self.gate)
+    }
+
+    /// The error of the child's exec, once that was tried; `None` if it worked. Blocks until then.
+    pub(crate) fn exec_error(&self) -> Option<io::Error> {
+        let mut bytes = [0; 4];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            // SAFETY: the buffer is live and as long as said.
+            let read = unsafe {
+                libc::read(self.report.as_raw_fd(), bytes[filled..].as_mut_ptr().cast(), bytes.len() - filled)
+            };
+            match usize::try_from(read) {
+                // End of file: exec closed the pipe, so it worked.
+                Ok(0) => return None,
+                Ok(read) => filled += read,
+                Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        Some(io::Error::from_raw_os_error(i32::from_ne_bytes(bytes)))
+    }
+}
+
+fn write_byte(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: one live byte.
+    let written = unsafe { libc::write(fd.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
+    if written == 1 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [-1; 2];
+    // SAFETY: room for two descriptors; on success both are new and ours.
+    unsafe {
+        if libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
+    }
+}
+
+/// Forks a child that waits at a gate (a pipe: no stop signal that its relatives could notice) before it execs.
+///
+/// # Errors
+/// When the system has no room for a pipe or a process.
+pub(crate) fn fork_gated(child: &Child) -> io::Result<Gated> {
+    let (gate_read, gate) = pipe()?;
+    let (report, report_write) = pipe()?;
+    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let arguments = pointers(&child.arguments);
+    let environment = pointers(&child.environment);
+    // SAFETY: the child only makes calls that are allowed after fork in a program with threads, on memory that was
+    // prepared before, and never returns from this function.
+    unsafe {
+        match libc::fork() {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                // Our end of the gate must close with us, or the child would wait for ever if we die.
+                libc::close(gate.as_raw_fd());
+                let mut byte = 0_u8;
+                loop {
+                    match libc::read(gate_read.as_raw_fd(), (&raw mut byte).cast(), 1) {
+                        1 => break,
+                        -1 if *libc::__errno_location() == libc::EINTR => {}
+                        _ => libc::_exit(127),
+                    }
+                }
+                // Rust's runtime ignores SIGPIPE; programs expect the default.
+                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                if let Some(limit) = &child.file_limit {
+                    libc::setrlimit(libc::RLIMIT_NOFILE, limit);
+                }
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const child.mask.0, std::ptr::null_mut());
+                libc::execvpe(child.program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+                let error = *libc::__errno_location();
+                libc::write(report_write.as_raw_fd(), error.to_ne_bytes().as_ptr().cast(), 4);
+                libc::_exit(127)
+            }
+            pid => Ok(Gated { pid, gate, report }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_statuses_are_told_apart() {
+        let stopped = |signal: i32, event: i32| (event << 16) | (signal << 8) | 0x7f;
+        let cases = [
+            (3 << 8, Some(WaitStatus::Exited(3))),
+            (9, Some(WaitStatus::Killed(9))),
+            (stopped(libc::SIGTRAP, 0), Some(WaitStatus::Signal(libc::SIGTRAP))),
+            // A real-time signal that many wrappers cannot decode.
+            (stopped(40, 0), Some(WaitStatus::Signal(40))),
+            (stopped(libc::SIGTRAP, libc::PTRACE_EVENT_STOP), Some(WaitStatus::Stop(libc::SIGTRAP))),
+            (stopped(libc::SIGTSTP, libc::PTRACE_EVENT_STOP), Some(WaitStatus::Stop(libc::SIGTSTP))),
+            (stopped(libc::SIGTRAP, libc::PTRACE_EVENT_EXEC), Some(WaitStatus::Event(libc::PTRACE_EVENT_EXEC))),
+            (0xffff, None),
+        ];
+        for (status, expected) in cases {
+            assert_eq!(WaitStatus::decode(status), expected, "status {status:#x}");
+        }
+    }
+
+    #[test]
+    fn our_own_clock_is_reached_by_process_id() {
+        let pid = Tid::try_from(std::process::id()).unwrap();
+        let before = own_cpu_ns();
+        let by_pid = process_cpu_ns(pid).expect("we are alive");
+        assert!(before <= by_pid && by_pid <= own_cpu_ns());
+        assert_eq!(process_cpu_ns(Tid::MAX), None);
+    }
+
+    #[test]
+    fn memory_is_read_up_to_the_first_missing_page() {
+        let pid = Tid::try_from(std::process::id()).unwrap();
+        let source = [7_u8; 64];
+        let mut copy = [0; 64];
+        assert_eq!(read_memory(pid, source.as_ptr().addr() as u64, &mut copy), 64);
+        assert_eq!(copy, source);
+        assert_eq!(read_memory(pid, 8, &mut copy), 0);
+    }
+}

@@ -1,0 +1,248 @@
+//! The threads and processes that are traced now.
+
+use rustc_hash::FxHashMap;
+
+use super::event::{ProcessIndex, ThreadIndex};
+use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
+use super::ptrace::sys::Tid;
+
+/// Stacks up to this many bytes are copied whole; it is also where copying of larger ones starts.
+pub(crate) const SMALL_STACK: usize = 64 << 10;
+
+/// No more than this is copied of a stack.
+pub(crate) const LARGEST_COPY: usize = 256 << 10;
+
+/// A traced thread.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    /// Its number in the recording.
+    pub(crate) index: ThreadIndex,
+    /// Its process.
+    pub(crate) process: ProcessIndex,
+    /// The id of its process.
+    pub(crate) pid: Tid,
+    /// Its id.
+    pub(crate) tid: Tid,
+    /// What it is doing as far as we know.
+    pub(crate) activity: Activity,
+    /// The interrupt that it was sent and has not answered.
+    pub(crate) interrupt: Option<Interrupt>,
+    /// What its clock showed when it was last charged, with the other scheduler counts of then.
+    pub(crate) charged: SchedStat,
+    /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
+    pub(crate) cpu_before_ns: i64,
+    /// How long it queued for a CPU between its last two samples.
+    pub(crate) queued_ns: i64,
+    /// Addresses of its stack, `[low, high)`, as last looked up.
+    pub(crate) stack_range: (u64, u64),
+    /// How much of its stack to copy where it is large: what its last stacks needed, and some more.
+    pub(crate) stack_need: usize,
+    /// Whether its name was read since it started.
+    pub(crate) named: bool,
+    syscall_file: Option<ProcFile>,
+    schedstat_file: Option<ProcFile>,
+}
+
+/// What a thread is doing as far as we know.
+#[derive(Debug)]
+pub(crate) enum Activity {
+    /// It runs, or it is not known yet that it doesn't.
+    Running,
+    /// It sleeps.
+    Asleep(Sleep),
+    /// Job control stopped it.
+    Stopped {
+        /// When that was seen.
+        since: i64,
+    },
+}
+
+/// A sleep that is not over.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    /// When it was first seen.
+    pub(crate) since: i64,
+    /// The system call.
+    pub(crate) syscall: Option<u64>,
+    /// The call's first argument.
+    pub(crate) first_argument: u64,
+    /// Stack pointer and program counter: while these stay, it has not moved.
+    pub(crate) place: (u64, u64),
+    /// How often it was put on a CPU before; `None` after a stop of ours, which makes it run for a moment.
+    pub(crate) runs: Option<u64>,
+    /// At how many ticks it was seen.
+    pub(crate) ticks: u32,
+    /// What the call's descriptor is, once its stack was asked for.
+    pub(crate) target: Option<String>,
+}
+
+/// An interrupt on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interrupt {
+    /// When it was sent.
+    pub(crate) sent: i64,
+    /// What for.
+    pub(crate) purpose: Purpose,
+}
+
+/// What a thread is interrupted for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// To see what it is running.
+    Sample,
+    /// To see what it sleeps in.
+    SleepStack,
+    /// To let it go.
+    Detach,
+}
+
+impl Thread {
+    /// A thread that was just met.
+    pub(crate) fn new(index: ThreadIndex, process: ProcessIndex, pid: Tid, tid: Tid) -> Self {
+        let mut thread = Self {
+            index,
+            process,
+            pid,
+            tid,
+            activity: Activity::Running,
+            interrupt: None,
+            charged: SchedStat::default(),
+            cpu_before_ns: 0,
+            queued_ns: 0,
+            stack_range: (0, 0),
+            stack_need: SMALL_STACK,
+            named: false,
+            syscall_file: None,
+            schedstat_file: None,
+        };
+        thread.open_files();
+        thread
+    }
+
+    /// Opens the files that are read again and again; without them (too many open files) they are opened each time.
+    pub(crate) fn open_files(&mut self) {
+        self.syscall_file = ProcFile::open(self.pid, self.tid, "syscall").ok();
+        self.schedstat_file = ProcFile::open(self.pid, self.tid, "schedstat").ok();
+    }
+
+    /// What the scheduler counted of it so far.
+    pub(crate) fn schedstat(&self) -> Option<SchedStat> {
+        let mut buffer = [0; 96];
+        match &self.schedstat_file {
+            Some(file) => parse_schedstat(file.read(&mut buffer)?),
+            None => parse_schedstat(ProcFile::open(self.pid, self.tid, "schedstat").ok()?.read(&mut buffer)?),
+        }
+    }
+
+    /// Where it is now; `None` when that cannot be read (it is gone, or we may not).
+    pub(crate) fn whereabouts(&self) -> Option<Whereabouts> {
+        let mut buffer = [0; 256];
+        match &self.syscall_file {
+            Some(file) => parse_syscall(file.read(&mut buffer)?),
+            None => parse_syscall(ProcFile::open(self.pid, self.tid, "syscall").ok()?.read(&mut buffer)?),
+        }
+    }
+
+    /// Takes the CPU time since it was last charged; `None` when its clock cannot be read.
+    pub(crate) fn charge(&mut self) -> Option<i64> {
+        let now = self.schedstat()?;
+        let used = (now.cpu_ns - self.charged.cpu_ns).max(0);
+        self.queued_ns = (now.wait_ns - self.charged.wait_ns).max(0);
+        self.charged = now;
+        Some(used)
+    }
+}
+
+/// A traced process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    /// Its id.
+    pub(crate) pid: Tid,
+    /// Its threads that are alive.
+    pub(crate) threads: Vec<Tid>,
+    /// What its clock showed at the last tick.
+    pub(crate) cpu_ns: i64,
+    /// Whether one of its threads was awake at the last tick, or asleep for so short that it is still looked at.
+    pub(crate) busy: bool,
+    /// Whether its memory map was sent to the unwinder since it started or execed.
+    pub(crate) mapped: bool,
+}
+
+/// All traced threads and processes.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadTable {
+    threads: FxHashMap<Tid, Thread>,
+    processes: Vec<Process>,
+    alive: FxHashMap<Tid, ProcessIndex>,
+    thread_count: usize,
+}
+
+impl ThreadTable {
+    /// The thread `tid`.
+    pub(crate) fn get(&mut self, tid: Tid) -> Option<&mut Thread> {
+        self.threads.get_mut(&tid)
+    }
+
+    /// All threads, in no order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
+        self.threads.values_mut()
+    }
+
+    /// How many threads there are now.
+    pub(crate) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// How many processes there are now.
+    pub(crate) fn process_count(&self) -> usize {
+        self.alive.len()
+    }
+
+    /// The process with id `pid` that is alive.
+    pub(crate) fn process_of(&self, pid: Tid) -> Option<ProcessIndex> {
+        self.alive.get(&pid).copied()
+    }
+
+    /// Process `index`.
+    pub(crate) fn process(&mut self, index: ProcessIndex) -> &mut Process {
+        &mut self.processes[index]
+    }
+
+    /// The processes that are alive, in order of appearance.
+    pub(crate) fn living(&self) -> Vec<ProcessIndex> {
+        let mut living: Vec<_> = self.alive.values().copied().collect();
+        living.sort_unstable();
+        living
+    }
+
+    /// Adds a process.
+    pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
+        let index = self.processes.len();
+        self.processes.push(Process { pid, threads: Vec::new(), cpu_ns: 0, busy: true, mapped: false });
+        self.alive.insert(pid, index);
+        index
+    }
+
+    /// Adds a thread.
+    pub(crate) fn add_thread(&mut self, process: ProcessIndex, tid: Tid) -> ThreadIndex {
+        let index = self.thread_count;
+        self.thread_count += 1;
+        let pid = self.processes[process].pid;
+        self.processes[process].threads.push(tid);
+        self.processes[process].busy = true;
+        self.threads.insert(tid, Thread::new(index, process, pid, tid));
+        index
+    }
+
+    /// Takes a thread out.
+    pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
+        let thread = self.threads.remove(&tid)?;
+        self.processes[thread.process].threads.retain(|other| *other != tid);
+        Some(thread)
+    }
+
+    /// Takes a process out; its number stays its own.
+    pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
+        self.alive.remove(&pid)
+    }
+}

@@ -1,0 +1,189 @@
+//! Addresses of one image to functions, inlined functions and lines.
+
+use addr2line::Context;
+use gimli::{EndianSlice, LittleEndian};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+use super::demangle::{demangle, is_mangled};
+use super::source::{SymbolSource, slice};
+use super::symbol_table::{TableSymbol, underscores};
+use super::unnamed::unnamed;
+
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+
+/// What is known about one address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The symbol table's function that the address lies in: the code as the linker knows it.
+    pub symbol: Option<NativeSymbol>,
+    /// The functions of the source at this address, outermost first, each inlined into the one before it; never empty.
+    /// The position in this list is the inline depth.
+    pub frames: Vec<Frame>,
+    /// Whether there is a function's name at all. If not, the one frame is named `LIB+0xADDR`.
+    pub named: bool,
+}
+
+/// A function of the symbol table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativeSymbol {
+    /// Its readable name.
+    pub name: Arc<str>,
+    /// Its first address.
+    pub svma: u64,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+/// A function of the source, and the line reached in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The readable name.
+    pub name: Arc<str>,
+    /// The mangled name that `name` was made of, where there is one.
+    pub linkage_name: Option<Arc<str>>,
+    /// The source file as the compiler saw it, absolute unless paths were remapped.
+    pub file: Option<Arc<str>>,
+    /// The line, from 1: of the address in the innermost frame, of the inlined call in the others.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+}
+
+/// Resolves addresses of one image; made by [`SymbolSource::symbolizer`].
+///
+/// Addresses are looked up as they are: for a caller's frame pass the return address minus one, which lies within the
+/// call. DWARF that is damaged costs lines and inlined functions, at the places it covers; the symbol table still names
+/// the function.
+pub struct Symbolizer<'a> {
+    source: &'a SymbolSource,
+    context: Option<Context<Reader<'a>>>,
+    names: FxHashMap<&'a [u8], Name>,
+    texts: FxHashSet<Arc<str>>,
+}
+
+/// A name in both its forms; kept because thousands of addresses share one function.
+#[derive(Clone)]
+struct Name {
+    readable: Arc<str>,
+    linkage: Option<Arc<str>>,
+}
+
+/// A DWARF frame before names are made of it.
+struct DwarfFrame<'a> {
+    name: Option<&'a [u8]>,
+    file: Option<Arc<str>>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl<'a> Symbolizer<'a> {
+    pub(super) fn new(source: &'a SymbolSource) -> Self {
+        let dwarf = || source.dwarf.borrow(|section| slice(section.as_ref()));
+        // Address ranges of units have an index that addr2line uses but doesn't need; one damaged entry in it must not
+        // cost all units.
+        let without_index = || gimli::Dwarf { debug_aranges: slice(None).into(), ..dwarf() };
+        let context = source
+            .has_debug_info()
+            .then(|| Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok())
+            .flatten();
+        Symbolizer { source, context, names: FxHashMap::default(), texts: FxHashSet::default() }
+    }
+
+    /// Names the functions at an address of the image (its own address space, SVMA).
+    pub fn resolve(&mut self, svma: u64) -> Resolved {
+        let symbol = self.source.symbols.find(svma);
+        let dwarf = self.dwarf_frames(svma);
+        let mut frames = Vec::with_capacity(dwarf.len().max(1));
+        let mut named = true;
+        for (depth, frame) in dwarf.into_iter().enumerate() {
+            let raw = if depth == 0 { outermost_name(frame.name, symbol) } else { frame.name };
+            let name = match raw {
+                Some(raw) => self.name(raw),
+                None => {
+                    named &= depth > 0;
+                    Name { readable: self.text(&unnamed(&self.source.image, svma)), linkage: None }
+                }
+            };
+            let DwarfFrame { file, line, column, .. } = frame;
+            frames.push(Frame { name: name.readable, linkage_name: name.linkage, file, line, column });
+        }
+        let symbol = symbol.map(|symbol| NativeSymbol {
+            name: self.name(symbol.name).readable,
+            svma: symbol.svma,
+            size: symbol.size,
+        });
+        Resolved { symbol, frames, named }
+    }
+
+    /// The DWARF frames at an address, outermost first; one without name and line where DWARF knows nothing.
+    fn dwarf_frames(&mut self, svma: u64) -> Vec<DwarfFrame<'a>> {
+        let nothing = || vec![DwarfFrame { name: None, file: None, line: None, column: None }];
+        let Some(context) = &self.context else { return nothing() };
+        let texts = &mut self.texts;
+        let mut frames = Vec::new();
+        let complete = context.find_frames(svma).skip_all_loads().and_then(|mut found| {
+            while let Some(frame) = found.next()? {
+                let location = frame.location.as_ref();
+                frames.push(DwarfFrame {
+                    name: frame.function.map(|function| function.name.slice()),
+                    file: location.and_then(|location| location.file).map(|file| intern(texts, file)),
+                    line: location.and_then(|location| location.line),
+                    column: location.and_then(|location| location.column).filter(|&column| column > 0),
+                });
+            }
+            Ok(())
+        });
+        if complete.is_err() {
+            // A damaged unit: its functions are lost, its lines may be readable still.
+            let location = context.find_location(svma).ok().flatten();
+            let Some(location) = location else { return nothing() };
+            let file = location.file.map(|file| intern(texts, file));
+            return vec![DwarfFrame { name: None, file, line: location.line, column: location.column }];
+        }
+        if frames.is_empty() {
+            return nothing();
+        }
+        frames.reverse();
+        frames
+    }
+
+    fn name(&mut self, raw: &'a [u8]) -> Name {
+        if let Some(name) = self.names.get(raw) {
+            return name.clone();
+        }
+        let text = String::from_utf8_lossy(raw);
+        let readable = intern(&mut self.texts, &demangle(&text));
+        let linkage = (*readable != *text).then(|| intern(&mut self.texts, &text));
+        let name = Name { readable, linkage };
+        self.names.insert(raw, name.clone());
+        name
+    }
+
+    fn text(&mut self, text: &str) -> Arc<str> {
+        intern(&mut self.texts, text)
+    }
+}
+
+/// The name of the function that is not inlined: DWARF's, unless the symbol table has a better one.
+///
+/// It has where DWARF's is a bare identifier and its own the whole path (debug information reduced to line tables), and
+/// where DWARF gives an internal alias (`__GI_getppid`) of what people call.
+fn outermost_name<'a>(dwarf: Option<&'a [u8]>, symbol: Option<TableSymbol<'a>>) -> Option<&'a [u8]> {
+    let mangled = |name: &[u8]| std::str::from_utf8(name).is_ok_and(is_mangled);
+    let symbol = symbol.map(|symbol| symbol.name);
+    let Some(dwarf) = dwarf.filter(|name| !name.is_empty()) else { return symbol };
+    // A dot marks a piece or copy that the compiler made of the function (`f.part.0`).
+    let better =
+        |symbol: &&[u8]| mangled(symbol) || (underscores(symbol) < underscores(dwarf) && !symbol.contains(&b'.'));
+    if mangled(dwarf) { Some(dwarf) } else { symbol.filter(better).or(Some(dwarf)) }
+}
+
+fn intern(texts: &mut FxHashSet<Arc<str>>, text: &str) -> Arc<str> {
+    if let Some(known) = texts.get(text) {
+        return Arc::clone(known);
+    }
+    let shared: Arc<str> = text.into();
+    texts.insert(Arc::clone(&shared));
+    shared
+}

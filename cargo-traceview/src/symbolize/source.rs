@@ -1,0 +1,78 @@
+//! Everything that is known about one image's functions: symbol tables and DWARF, from the image and its debug file.
+
+use gimli::{DwarfSections, EndianSlice, LittleEndian};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::debug_file;
+use super::resolve::Symbolizer;
+use super::symbol_table::SymbolTable;
+use crate::image::{Image, SharedBytes};
+
+/// The sections and tables that symbolizing an image rests on, loaded (and decompressed) once.
+///
+/// It is shared by threads; each of them gets a [`Symbolizer`] of its own from it.
+#[derive(Debug)]
+pub struct SymbolSource {
+    pub(super) image: Arc<Image>,
+    pub(super) symbols: SymbolTable,
+    pub(super) dwarf: DwarfSections<Option<SharedBytes>>,
+    debug_file: Option<Image>,
+}
+
+impl SymbolSource {
+    /// Loads what `image` has, and its separate debug file if it has no debug information itself.
+    #[must_use]
+    pub fn load(image: Arc<Image>) -> Self {
+        let debug_file = if image.has_debug_info() { None } else { debug_file::find(&image) };
+        Self::with_debug_file(image, debug_file)
+    }
+
+    /// As [`SymbolSource::load`], with a debug file that was found before, or none.
+    #[must_use]
+    pub fn with_debug_file(image: Arc<Image>, debug_file: Option<Image>) -> Self {
+        let files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
+        let symbols = SymbolTable::read(&files, image.code());
+        let with_dwarf = files.iter().rev().find(|file| file.has_debug_info());
+        let load = |id: gimli::SectionId| -> Result<_, std::convert::Infallible> {
+            Ok(with_dwarf.and_then(|file| file.section(id.name())))
+        };
+        let Ok(dwarf) = DwarfSections::load(|id| load(id).map(|section| section.map(|section| section.bytes)));
+        SymbolSource { image, symbols, dwarf, debug_file }
+    }
+
+    /// The image.
+    #[must_use]
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// The functions of the symbol tables.
+    #[must_use]
+    pub fn symbols(&self) -> &SymbolTable {
+        &self.symbols
+    }
+
+    /// The separate debug file in use.
+    #[must_use]
+    pub fn debug_file(&self) -> Option<&Path> {
+        self.debug_file.as_ref().map(Image::path)
+    }
+
+    /// Whether lines and inlined functions can be expected.
+    #[must_use]
+    pub fn has_debug_info(&self) -> bool {
+        self.image.has_debug_info() || self.debug_file.as_ref().is_some_and(Image::has_debug_info)
+    }
+
+    /// A symbolizer for use on one thread. Reads the headers of all DWARF units: make one for many addresses.
+    #[must_use]
+    pub fn symbolizer(&self) -> Symbolizer<'_> {
+        Symbolizer::new(self)
+    }
+}
+
+/// A section as the DWARF reader takes it.
+pub(super) fn slice(section: Option<&SharedBytes>) -> EndianSlice<'_, LittleEndian> {
+    EndianSlice::new(section.map_or(&[], |bytes| bytes), LittleEndian)
+}

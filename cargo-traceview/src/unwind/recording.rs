@@ -1,0 +1,195 @@
+//! What was recorded, before anything has a name.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use rustc_hash::FxHashMap;
+use traceview_core::model::{ExitStatus, Quality, SampleFlags, ThreadUsage, WaitReason};
+
+use super::images::{ImageIndex, LoadedImage};
+use super::walk::CutReason;
+use crate::sampler::Progress;
+use crate::sampler::ptrace::{TraceEnd, sys};
+
+/// What was recorded. Times are ns from its start.
+pub struct Recording {
+    /// CLOCK_MONOTONIC ns at its start.
+    pub start_monotonic_ns: i64,
+    /// Unix ns at its start.
+    pub start_unix_ns: i64,
+    /// When it ended.
+    pub end: i64,
+    /// Processes in order of appearance.
+    pub processes: Vec<ProcessRecord>,
+    /// Threads in order of appearance.
+    pub threads: Vec<ThreadRecord>,
+    /// Files with code.
+    pub images: Vec<LoadedImage>,
+    /// Where they were mapped.
+    pub mappings: Vec<MappingRecord>,
+    /// Distinct frames.
+    pub frames: Vec<RawFrame>,
+    /// Distinct stacks: the caller's row, and the frame. Callers stand before callees.
+    pub stacks: Vec<(Option<u32>, u32)>,
+    /// How well it went.
+    pub quality: Quality,
+}
+
+/// A process.
+#[derive(Clone, Debug)]
+pub struct ProcessRecord {
+    /// Its id.
+    pub pid: i32,
+    /// Who forked it.
+    pub parent: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub command_line: Vec<String>,
+    /// When it appeared.
+    pub start: i64,
+    /// When it ended, if it did.
+    pub end: Option<i64>,
+    /// How it ended.
+    pub exit: Option<ExitStatus>,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct ThreadRecord {
+    /// Its process.
+    pub process: usize,
+    /// Its id.
+    pub tid: i32,
+    /// Its name.
+    pub name: String,
+    /// When it appeared.
+    pub start: i64,
+    /// When it ended, if it did.
+    pub end: Option<i64>,
+    /// What the kernel accounted to it.
+    pub usage: Option<ThreadUsage>,
+    /// Its samples, in order of time.
+    pub samples: Vec<RawSample>,
+    /// Its waits, in order of time.
+    pub waits: Vec<RawWait>,
+}
+
+/// A sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawSample {
+    /// When.
+    pub time: i64,
+    /// Row in [`Recording::stacks`].
+    pub stack: u32,
+    /// CPU time since the last one.
+    pub cpu_ns: Option<i64>,
+    /// Marks.
+    pub flags: SampleFlags,
+}
+
+/// A wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawWait {
+    /// When it began.
+    pub start: i64,
+    /// How long it lasted.
+    pub duration: i64,
+    /// Row in [`Recording::stacks`], if its stack could be seen.
+    pub stack: Option<u32>,
+    /// Why.
+    pub reason: WaitReason,
+    /// In which system call.
+    pub syscall: Option<u64>,
+    /// On what.
+    pub target: Option<String>,
+}
+
+/// A part of a file in a process's memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MappingRecord {
+    /// Whose memory.
+    pub process: usize,
+    /// What.
+    pub image: ImageIndex,
+    /// First AVMA.
+    pub start: u64,
+    /// First AVMA behind it.
+    pub end: u64,
+    /// Where in the file it starts.
+    pub file_offset: u64,
+    /// When it was first seen.
+    pub from: i64,
+    /// When it was seen to be gone.
+    pub until: Option<i64>,
+}
+
+/// A frame without a name yet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RawFrame {
+    /// Code of a file.
+    Code {
+        /// The file.
+        image: ImageIndex,
+        /// The address in it.
+        svma: u64,
+    },
+    /// Code that belongs to no file.
+    Anonymous {
+        /// Its address in the process.
+        avma: u64,
+    },
+    /// In the kernel, in this system call.
+    Kernel {
+        /// Its number.
+        syscall: u64,
+    },
+    /// The stack was cut; stands at its root.
+    Cut(CutReason),
+    /// CPU time that no sample met.
+    Unsampled,
+}
+
+impl Recording {
+    /// Closes the recording with what the tracer counted.
+    pub(crate) fn end(&mut self, end: &TraceEnd, progress: &Progress) {
+        self.end = end.time - self.start_monotonic_ns;
+        self.quality = Quality {
+            ticks: progress.ticks.load(Relaxed),
+            missed_ticks: end.missed_ticks,
+            lost_samples: progress.lost.load(Relaxed),
+            stopped: traceview_core::model::Nanos(
+                i64::try_from(progress.stopped_ns.load(Relaxed)).unwrap_or(i64::MAX),
+            ),
+            recorder_cpu: traceview_core::model::Nanos(sys::own_cpu_ns()),
+        };
+    }
+}
+
+/// Stores equal frames and stacks once.
+#[derive(Default)]
+pub(super) struct Interner {
+    /// See [`Recording::frames`].
+    pub(super) frames: Vec<RawFrame>,
+    /// See [`Recording::stacks`].
+    pub(super) stacks: Vec<(Option<u32>, u32)>,
+    known_frames: FxHashMap<RawFrame, u32>,
+    known_stacks: FxHashMap<(Option<u32>, u32), u32>,
+}
+
+impl Interner {
+    /// The stack of `frames`, outermost first; `None` if there is none.
+    pub(super) fn stack(&mut self, frames: impl IntoIterator<Item = RawFrame>) -> Option<u32> {
+        frames.into_iter().fold(None, |prefix, frame| Some(self.push(prefix, frame)))
+    }
+
+    fn push(&mut self, prefix: Option<u32>, frame: RawFrame) -> u32 {
+        let frame = *self.known_frames.entry(frame).or_insert_with(|| row(&mut self.frames, frame));
+        let node = (prefix, frame);
+        *self.known_stacks.entry(node).or_insert_with(|| row(&mut self.stacks, node))
+    }
+}
+
+fn row<T>(table: &mut Vec<T>, value: T) -> u32 {
+    table.push(value);
+    u32::try_from(table.len() - 1).expect("fewer than 2^32 distinct frames and stacks")
+}

@@ -1,0 +1,182 @@
+//! Walking one stack: registers and memory in, code addresses out. No I/O, so it is tested on literal stacks.
+
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
+use framehop::{FrameAddress, Unwinder as _};
+
+use crate::image::SharedBytes;
+
+/// The unwinding rules of a process's code.
+pub(super) type Rules = UnwinderX86_64<SharedBytes>;
+
+/// Rules that were used lately.
+pub(super) type RuleCache = CacheX86_64;
+
+/// A frame pointer that is not known. No address of user memory is near it, so code that needs it shows by its reads.
+const UNKNOWN_FRAME_POINTER: u64 = 0x7eed_0000_0000_0000;
+
+/// No stack is walked further than this.
+pub(super) const DEEPEST: usize = 1_000_000;
+
+/// Where a walk starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// Program counter.
+    pub(super) pc: u64,
+    /// Stack pointer.
+    pub(super) sp: u64,
+    /// Frame pointer, if known.
+    pub(super) fp: Option<u64>,
+}
+
+/// How a walk ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WalkEnd {
+    /// At code that has no caller, as far as the unwinding rules say.
+    Root,
+    /// It was cut short.
+    Cut(CutReason),
+}
+
+/// Why a stack could not be followed to its root.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum CutReason {
+    /// It is larger than what was copied of it.
+    TooDeep,
+    /// A part of it could not be read.
+    Unreadable,
+    /// The thread slept and was not stopped, and the code of the next frame needs a register that is known only then.
+    NotStopped,
+    /// A return address led out of all code.
+    LeftCode,
+    /// The rules led in a circle, backwards, or nowhere.
+    NoRule,
+}
+
+impl CutReason {
+    /// What the reader of a profile sees as the root of such a stack.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::TooDeep => "[stack cut: deeper than was copied]",
+            Self::Unreadable => "[stack cut: memory not readable]",
+            Self::NotStopped => "[stack cut: thread slept and was not stopped]",
+            Self::LeftCode => "[stack cut: return address outside of code]",
+            Self::NoRule => "[stack cut: no way to unwind]",
+        }
+    }
+}
+
+/// What a walk saw.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walked {
+    /// How it ended.
+    pub(super) end: WalkEnd,
+    /// How many bytes above the first stack pointer it read.
+    pub(super) used: usize,
+}
+
+/// Walks a stack. `addresses` receives the address of the code in each frame, innermost first: the program counter, then
+/// for each caller a byte inside the call (return address − 1).
+///
+/// `stack` is the memory from `start.sp` on, `has_more` whether the real stack goes on behind it; `is_code` tells whether
+/// a return address can be one.
+pub(super) fn walk(
+    (rules, cache): (&Rules, &mut RuleCache),
+    start: Start,
+    (stack, has_more): (&[u8], bool),
+    is_code: impl Fn(u64) -> bool,
+    addresses: &mut Vec<u64>,
+) -> Walked {
+    addresses.clear();
+    let mut used = 0;
+    let mut failed_read = None;
+    let mut read = |address: u64| {
+        let offset = address.wrapping_sub(start.sp);
+        let word = usize::try_from(offset).ok().and_then(|offset| stack.get(offset..offset.checked_add(8)?));
+        match word.and_then(|word| word.try_into().ok()) {
+            Some(word) => {
+                used = used.max(offset as usize + 8);
+                Ok(u64::from_le_bytes(word))
+            }
+            None => {
+                failed_read = Some(address);
+                Err(())
+            }
+        }
+    };
+    let mut registers = UnwindRegsX86_64::new(start.pc, start.sp, start.fp.unwrap_or(UNKNOWN_FRAME_POINTER));
+    let mut frame = FrameAddress::from_instruction_pointer(start.pc);
+    let end = loop {
+        addresses.push(frame.address_for_lookup());
+        if addresses.len() >= DEEPEST {
+            break WalkEnd::Cut(CutReason::TooDeep);
+        }
+        match rules.unwind_frame(frame, &mut registers, cache, &mut read) {
+            Ok(None) => break WalkEnd::Root,
+            Ok(Some(return_address)) => {
+                if !is_code(return_address) {
+                    break WalkEnd::Cut(CutReason::LeftCode);
+                }
+                match FrameAddress::from_return_address(return_address) {
+                    Some(next) => frame = next,
+                    None => break WalkEnd::Root,
+                }
+            }
+            Err(_) => {
+                break WalkEnd::Cut(match failed_read {
+                    None => CutReason::NoRule,
+                    Some(address) if address.abs_diff(UNKNOWN_FRAME_POINTER) < 1 << 40 => CutReason::NotStopped,
+                    Some(address) if address >= start.sp && has_more => CutReason::TooDeep,
+                    Some(_) => CutReason::Unreadable,
+                });
+            }
+        }
+    };
+    Walked { end, used }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SP: u64 = 0x7ffc_0000_0000;
+
+    fn walk_literal(start: Start, words: &[u64], has_more: bool) -> (Vec<u64>, WalkEnd, usize) {
+        let stack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut addresses = Vec::new();
+        let is_code = |address| (0x1000..0x9000).contains(&address);
+        let walked = walk(
+            (&Rules::new(), &mut RuleCache::new()),
+            start,
+            (&stack, has_more),
+            is_code,
+            &mut addresses,
+        );
+        (addresses, walked.end, walked.used)
+    }
+
+    #[test]
+    fn code_without_rules_is_walked_by_frame_pointers() {
+        // Frames at SP+8 and SP+32: (caller's frame pointer, return address).
+        let words = [7, SP + 32, 0x2005, 7, 0, 0x3005];
+        let start = Start { pc: 0x1000, sp: SP, fp: Some(SP + 8) };
+        let (addresses, end, used) = walk_literal(start, &words, false);
+        assert_eq!(addresses, [0x1000, 0x2004, 0x3004]);
+        assert_eq!(end, WalkEnd::Root, "a frame pointer of 0 is the outermost");
+        assert_eq!(used, 48);
+    }
+
+    #[test]
+    fn each_way_to_fail_has_its_reason() {
+        let start = Start { pc: 0x1000, sp: SP, fp: Some(SP + 8) };
+        let (addresses, end, _) = walk_literal(start, &[7, SP + 32, 0xdead_0000], false);
+        assert_eq!((addresses.len(), end), (1, WalkEnd::Cut(CutReason::LeftCode)));
+        let (_, end, _) = walk_literal(start, &[7, SP + 320, 0x2005], true);
+        assert_eq!(end, WalkEnd::Cut(CutReason::TooDeep));
+        let (_, end, _) = walk_literal(start, &[7, SP + 320, 0x2005], false);
+        assert_eq!(end, WalkEnd::Cut(CutReason::Unreadable));
+        let (_, end, _) = walk_literal(start, &[7, SP - 64, 0x2005, 7], false);
+        assert_eq!(end, WalkEnd::Cut(CutReason::NoRule), "a frame below the one it calls");
+        let (_, end, _) = walk_literal(Start { fp: None, ..start }, &[7, SP + 32, 0x2005], false);
+        assert_eq!(end, WalkEnd::Cut(CutReason::NotStopped));
+    }
+}
