@@ -171,3 +171,32 @@ fn column<'a>(table: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
 fn to_usize(index: u64) -> usize {
     usize::try_from(index).expect("an index of a table in memory")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_walked_outwards_and_times_have_their_unit() {
+        let json = r#"{
+            "meta": {"sampleUnits": {"threadCPUDelta": "µs"}},
+            "shared": {
+                "stringArray": ["main", "app::work", "app", "libc.so.6", "memset"],
+                "frameTable": {"func": [0, 1, 2]},
+                "funcTable": {"name": [0, 1, 4], "resource": [0, 0, 1]},
+                "resourceTable": {"name": [2, 3]},
+                "stackTable": {"frame": [0, 1, 2], "prefix": [null, 0, 1]}
+            },
+            "threads": [{"name": "t", "pid": "7", "samples": {"stack": [2, null, 1], "threadCPUDelta": [5, null, 2]}}]
+        }"#;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.json");
+        fs::write(&path, json).unwrap();
+        let file = File::read(&path);
+        let innermost = file.threads[0].samples[0].stack;
+        let frames: Vec<_> = file.frames(innermost).map(|f| (f.function.as_str(), f.library.as_str())).collect();
+        assert_eq!(frames, [("memset", "libc.so.6"), ("app::work", "app"), ("main", "app")]);
+        assert_eq!((file.cpu(), file.cpu_below("work"), file.cpu_below("memset")), (7_000, 7_000, 5_000));
+        assert_eq!(file.cpu_where(|frames| frames.first().is_some_and(|leaf| leaf.library == "app")), 2_000);
+    }
+}

@@ -65,10 +65,11 @@ fn a_program_that_is_not_there_is_127() {
 fn a_file_that_can_not_be_executed_is_126() {
     let traceview = traceview();
     fs::write(traceview.path("no-permission"), "#!/bin/sh\n").expect("the directory is ours");
-    // Neither a binary nor a script: shells would read it as a script, the kernel does not.
-    fs::write(traceview.path("no-program"), [0_u8; 64]).expect("the directory is ours");
-    fs::set_permissions(traceview.path("no-program"), fs::Permissions::from_mode(0o755)).expect("it is ours");
-    for program in ["./no-permission", "./no-program", "/"] {
+    // A binary for another machine: by its second number an ELF file for big-endian SPARC.
+    let foreign = [&b"\x7fELF\x02\x02\x01"[..], &[0; 9], &[0, 2, 0, 43], &[0; 44]].concat();
+    fs::write(traceview.path("foreign"), foreign).expect("the directory is ours");
+    fs::set_permissions(traceview.path("foreign"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for program in ["./no-permission", "./foreign", "/"] {
         assert_eq!(traceview.run(["record", "--", program]).code, 126, "{program}");
     }
 }

@@ -1,5 +1,7 @@
 //! One test binary for all tests from outside.
 
+// `cfg(test)` lets clippy know that its helpers may unwrap, too.
+#[cfg(test)]
 mod cargo_build;
 mod errors;
 mod exit_status;

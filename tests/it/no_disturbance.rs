@@ -82,6 +82,13 @@ fn inherited(finished: &Finished) -> BTreeMap<String, String> {
     objects.flatten().map(|(name, value)| (name, value.as_str().expect("text").to_owned())).collect()
 }
 
+/// A signal mask without 32 and 33, which belong to glibc: its posix_spawn lets a child ignore them if the parent has
+/// threads, its fork does not, and the child's glibc sets them as it needs.
+fn without_glibcs_own(mask: &str) -> String {
+    let mask = u64::from_str_radix(mask, 16).expect("masks are hexadecimal");
+    format!("{:016x}", mask & !(0b11 << 31))
+}
+
 #[test]
 fn the_program_inherits_nothing_from_the_recorder() {
     let traceview = traceview();
@@ -97,6 +104,10 @@ fn the_program_inherits_nothing_from_the_recorder() {
     assert_eq!(recorded["group"], recorder);
     assert_ne!(recorded["varying TracerPid"], "0", "it was not recorded at all");
     for lines in [&mut plain, &mut recorded] {
+        for name in ["status SigIgn", "status SigCgt"] {
+            let mask = lines.get_mut(name).expect("there is such a line");
+            *mask = without_glibcs_own(mask);
+        }
         lines.retain(|name, _| !name.starts_with("varying ") && !matches!(name.as_str(), "group" | "own group"));
     }
     let differing: Vec<_> = plain
