@@ -36,7 +36,7 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     let (recording, outcome) = sample(plan, &signals)?;
     let profile = name(plan, &recording)?;
     drop(recording);
-    let _ = (&profile, outcome);
+    debug_dump(&profile);
     Ok(exit_code(outcome.exit))
 }
 
@@ -99,4 +99,34 @@ fn exit_code(exit: ExitStatus) -> ExitCode {
         ExitStatus::Signal(signal) => 128 + signal,
     };
     ExitCode::Program(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// TEMPORARY
+fn debug_dump(profile: &Profile) {
+    for thread in &profile.threads {
+        eprintln!("thread {} {} samples {} cpu {:?} usage {:?} waits {}", thread.tid, profile.string(thread.name), thread.samples.len(), thread.sampled_cpu(), thread.usage.map(|u| u.cpu), thread.waits.len());
+    }
+    let rooted = profile.rooted_stacks();
+    let mut selfs = std::collections::HashMap::new();
+    let (mut ok, mut all) = (0, 0);
+    for thread in &profile.threads {
+        for (i, stack) in thread.samples.stack.iter().enumerate() {
+            let Some(stack) = stack else { continue };
+            all += 1;
+            ok += usize::from(rooted[stack.index()]);
+            *selfs.entry(profile.leaf_function(*stack)).or_insert(0) += thread.samples.cpu_of(i).map_or(0, |c| c.0);
+        }
+    }
+    let mut list: Vec<_> = selfs.into_iter().collect();
+    list.sort_by_key(|(_, cpu)| -cpu);
+    for (f, cpu) in list.iter().take(15) {
+        eprintln!("{:9.3} ms {}", *cpu as f64 / 1e6, profile.string(profile.functions.name[f.index()]));
+    }
+    eprintln!("rooted {ok}/{all}; quality {:?}", profile.meta.quality);
+    let mut waits = std::collections::HashMap::new();
+    for thread in &profile.threads { for w in thread.waits.iter() {
+        let e = waits.entry((w.syscall.map(|s| profile.string(s)), w.target.map(|s| profile.string(s)), w.stack.map(|s| (profile.string(profile.functions.name[profile.leaf_function(s).index()]), rooted[s.index()], profile.stacks.ancestors(s).count())))).or_insert((0,0)); e.0 += 1; e.1 += w.duration.0; } }
+    let mut waits: Vec<_> = waits.into_iter().collect();
+    waits.sort_by_key(|w| -w.1.1);
+    for w in waits.iter().take(15) { eprintln!("{w:?}"); }
 }
