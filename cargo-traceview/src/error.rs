@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error as ThisError;
+use traceview_core::analysis::MeasureError;
 
 use crate::cargo;
 use crate::cli::output::OutputError;
@@ -68,6 +69,9 @@ pub enum Error {
     /// The result could not be written to stdout.
     #[error("can't write the result")]
     Print(#[source] io::Error),
+    /// What the samples count can't be added up.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
     /// A filter that leaves nothing.
     #[error("{0}")]
     NothingFound(String),
@@ -98,7 +102,7 @@ impl Error {
             Self::ProgramNotFound { .. } | Self::InterpreterNotFound { .. } => ExitCode::NotFound,
             Self::ProgramNotExecutable { .. } => ExitCode::NotExecutable,
             Self::WorkingDirectory(_) | Self::Recording(_) => ExitCode::RecordingFailed,
-            Self::Read { .. } | Self::Print(_) => ExitCode::Failed,
+            Self::Read { .. } | Self::Print(_) | Self::Measure(_) => ExitCode::Failed,
             Self::NothingFound(_) => ExitCode::NothingFound,
         }
     }

@@ -11,6 +11,7 @@ mod live;
 mod machine;
 pub mod sampler;
 pub mod symbolize;
+pub mod terminal;
 pub mod unwind;
 
 use std::ffi::OsString;

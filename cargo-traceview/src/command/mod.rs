@@ -1,6 +1,8 @@
 //! The verbs, one file each.
 
+pub mod info;
 pub mod record;
+pub mod report;
 pub mod run;
 
 use crate::cli::args::Command;

@@ -1,1 +1,37 @@
-//! analysis (filled in by the next commits).
+//! Pure functions from a profile and a [`Selection`] to what a view or a report shows.
+//!
+//! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples) → [`call_tree`],
+//! [`InvertedTree`], [`functions`], [`crate_shares`] (passes over the stacks, none of them recursive).
+
+mod amount;
+mod call_tree;
+mod crates;
+mod facts;
+mod filter;
+mod functions;
+mod interval;
+mod inverted;
+mod stack_values;
+mod summary;
+mod tree;
+mod waits;
+mod whole;
+
+#[cfg(test)]
+mod brute_force;
+#[cfg(test)]
+pub(crate) mod fixture;
+
+pub use amount::{Amount, Share, Unit, percent};
+pub use call_tree::call_tree;
+pub use crates::{CrateGroup, CrateShare, crate_shares};
+pub use facts::FunctionFacts;
+pub use filter::{Measure, NoSuchThread, Selection, select_threads};
+pub use functions::{FunctionList, FunctionRow, HotLine, functions};
+pub use interval::Interval;
+pub use inverted::InvertedTree;
+pub use stack_values::{MeasureError, StackValues, StackWaits};
+pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary};
+pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
+pub use waits::WaitKind;
+pub use whole::Whole;

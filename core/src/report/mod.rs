@@ -1,1 +1,27 @@
-//! report (filled in by the next commits).
+//! Profiles as text for people ([`write_top`], [`write_tree`], [`write_info`], [`write_summary`]) and as JSON for
+//! scripts ([`top_json`], [`tree_json`], [`info_json`]).
+//!
+//! Nothing here looks at a terminal: what fits and whether there are colours is said by [`Style`].
+
+mod info;
+mod json;
+mod label;
+mod number;
+mod outline;
+mod style;
+mod summary;
+mod table;
+mod top;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use info::{InfoSource, info_json, write_info};
+pub use json::{top_json, tree_json};
+pub use number::{format_amount, format_duration, format_percent};
+pub use outline::TreeLimits;
+pub use style::{Style, shorten};
+pub use summary::{SummaryLines, write_summary};
+pub use top::write_top;
+pub use tree::{TreeDirection, write_tree};

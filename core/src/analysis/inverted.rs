@@ -1,0 +1,113 @@
+//! The call tree upside down: each function that samples were taken in, and below it who called it.
+
+use std::ops::Range;
+
+use super::amount::Amount;
+use super::stack_values::StackValues;
+use super::tree::{Callee, Draft, GrowingTree, NodeId, Tree, by_total_then_name};
+use crate::model::{Profile, StackId};
+
+/// An inverted call tree, which grows where it is [expanded](GrowingTree::expand): in full it can be as large as all stacks
+/// written out.
+///
+/// Each sample is below exactly one root, the function that it was taken in, and is on one path there: its stack from
+/// the innermost frame outwards. So a recursive function's root counts each sample once. `own` is what was taken in
+/// the node itself: everything at a root, nothing at its callers.
+#[derive(Clone, Debug)]
+pub struct InvertedTree<'a> {
+    profile: &'a Profile,
+    tree: Tree,
+    entries: Vec<Entry>,
+    /// By node: its entries, and whether its callers are nodes already.
+    state: Vec<(Range<usize>, bool)>,
+}
+
+/// Samples of a node that go on to the same caller.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    caller: Option<StackId>,
+    amount: Amount,
+}
+
+impl<'a> InvertedTree<'a> {
+    /// The roots of the inverted tree of `values`.
+    pub fn new(profile: &'a Profile, values: &StackValues) -> Self {
+        let samples = values.own.iter().enumerate().filter(|(_, own)| own.samples > 0).map(|(stack, own)| {
+            let stack = StackId::new(stack);
+            let entry = Entry { caller: profile.stacks.prefix[stack.index()], amount: *own };
+            (Callee::Function(profile.leaf_function(stack)), entry)
+        });
+        let waits = values.waits.iter().map(|waits| {
+            let entry = Entry { caller: waits.stack, amount: waits.amount };
+            (Callee::Wait(values.wait_kinds[waits.kind]), entry)
+        });
+        let mut grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
+        let mut inverted = Self { profile, tree: Tree::empty(values.whole()), entries: Vec::new(), state: Vec::new() };
+        inverted.add(None, &mut grouped);
+        inverted
+    }
+
+    /// Expands nodes, the ones near the roots first, until all are expanded or there are `most` nodes.
+    pub fn expand_up_to(&mut self, most: usize) {
+        let mut next = 0;
+        while next < self.tree.len() && self.tree.len() < most {
+            if let Some(id) = self.tree.ids().nth(next) {
+                self.expand(id);
+            }
+            next += 1;
+        }
+    }
+
+    /// Makes nodes of `grouped` by callee, and puts them below `parent`.
+    fn add(&mut self, parent: Option<NodeId>, grouped: &mut [(Callee, Entry)]) {
+        grouped.sort_unstable_by_key(|(callee, entry)| (order(*callee), entry.caller));
+        let mut nodes: Vec<(Draft, Range<usize>)> = Vec::new();
+        for same in grouped.chunk_by(|left, right| left.0 == right.0) {
+            let start = self.entries.len();
+            for to_caller in same.chunk_by(|left, right| left.1.caller == right.1.caller) {
+                let amount = to_caller.iter().map(|(_, entry)| entry.amount).sum();
+                self.entries.push(Entry { caller: to_caller[0].1.caller, amount });
+            }
+            let total = same.iter().map(|(_, entry)| entry.amount).sum();
+            let own = if parent.is_none() { total } else { Amount::default() };
+            nodes.push((Draft { callee: same[0].0, parent: None, own, total }, start..self.entries.len()));
+        }
+        nodes.sort_unstable_by(|(left, _), (right, _)| {
+            by_total_then_name((left.callee, left.total), (right.callee, right.total), self.profile)
+        });
+        let (drafts, ranges): (Vec<Draft>, Vec<Range<usize>>) = nodes.into_iter().unzip();
+        self.tree.add_children(parent, &drafts);
+        self.state.extend(ranges.into_iter().map(|range| (range, false)));
+    }
+}
+
+impl GrowingTree for InvertedTree<'_> {
+    fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    fn expand(&mut self, id: NodeId) {
+        let (range, expanded) = &mut self.state[id.index()];
+        if *expanded {
+            return;
+        }
+        *expanded = true;
+        let mut grouped: Vec<(Callee, Entry)> = Vec::new();
+        for entry in &self.entries[range.clone()] {
+            if let Some(caller) = entry.caller {
+                let callee = Callee::Function(self.profile.leaf_function(caller));
+                let caller = self.profile.stacks.prefix[caller.index()];
+                grouped.push((callee, Entry { caller, amount: entry.amount }));
+            }
+        }
+        self.add(Some(id), &mut grouped);
+    }
+}
+
+/// A key that brings equal callees together.
+fn order(callee: Callee) -> impl Ord {
+    match callee {
+        Callee::Function(function) => (function.index() + 1, 0, None, None),
+        Callee::Wait(kind) => (0, kind.reason as u8, kind.syscall, kind.target),
+    }
+}

@@ -1,0 +1,376 @@
+//! What each stack was seen with: the one pass over samples and waits that all other analyses start from.
+
+use rustc_hash::FxHashMap;
+
+use super::amount::{Amount, Unit};
+use super::filter::{Measure, Selection};
+use super::waits::WaitKind;
+use super::whole::Whole;
+use crate::model::{CpuDelta, Profile, StackId, StackTable, Thread, Values, WeightUnit};
+
+/// The amounts of a selection, by stack.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StackValues {
+    /// What was counted.
+    pub measure: Measure,
+    /// What the values count.
+    pub unit: Unit,
+    /// Samples, by the [`StackId`] that they carry.
+    pub own: Vec<Amount>,
+    /// Waits by stack and kind, in this order; those without a stack come first.
+    pub waits: Vec<StackWaits>,
+    /// The kinds of wait that there are, in order of first use.
+    pub wait_kinds: Vec<WaitKind>,
+    /// CPU time of samples that carry no stack. Where CPU times are not known, such samples mean that nothing ran, and
+    /// count nothing.
+    pub without_stack: Amount,
+    /// The sum of all these.
+    pub total: Amount,
+    /// The sum of the squares of all samples' values.
+    squares: f64,
+}
+
+/// The waits of one kind at one stack.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StackWaits {
+    /// What the thread had called, without the system call; `None` where that could not be seen.
+    pub stack: Option<StackId>,
+    /// Index into [`StackValues::wait_kinds`].
+    pub kind: usize,
+    /// Their time, and how many they were.
+    pub amount: Amount,
+}
+
+/// Why a [`Measure`] can't be taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The weights of different threads don't add up.
+    #[error("the samples of these threads count different things ({0} and {1}); choose threads that count the same")]
+    MixedUnits(&'static str, &'static str),
+    /// Samples are to be added to waits but have no time.
+    #[error("these samples count {0}, which can't be added to the time of waits; choose CPU or off-CPU time")]
+    NoTime(&'static str),
+}
+
+impl StackValues {
+    /// Adds up what `measure` counts in `selection`.
+    ///
+    /// # Errors
+    /// When the samples of the selected threads can't be added up.
+    pub fn of(profile: &Profile, selection: &Selection, measure: Measure) -> Result<Self, MeasureError> {
+        let threads = selected_threads(profile, selection);
+        let unit = unit_of(profile, &threads, measure)?;
+        Ok(Self::add_up(profile, &threads, selection, (measure, unit)))
+    }
+
+    /// Counts the samples of `selection`: [`Measure::Samples`], which can always be taken.
+    pub fn sample_counts(profile: &Profile, selection: &Selection) -> Self {
+        let threads = selected_threads(profile, selection);
+        Self::add_up(profile, &threads, selection, (Measure::Samples, Unit::Samples))
+    }
+
+    fn add_up(profile: &Profile, threads: &[&Thread], selection: &Selection, (measure, unit): (Measure, Unit)) -> Self {
+        let mut values = Self {
+            measure,
+            unit,
+            own: vec![Amount::default(); profile.stacks.len()],
+            waits: Vec::new(),
+            wait_kinds: Vec::new(),
+            without_stack: Amount::default(),
+            total: Amount::default(),
+            squares: 0.0,
+        };
+        if measure != Measure::OffCpu {
+            for thread in threads {
+                let counted = Counted::of(profile, thread, measure, unit);
+                values.add_samples(thread, selection, counted);
+            }
+        }
+        if matches!(measure, Measure::OffCpu | Measure::Wall) {
+            values.add_waits(threads, selection);
+        }
+        values.total = values.own.iter().chain(values.waits.iter().map(|waits| &waits.amount)).copied().sum();
+        values.total += values.without_stack;
+        values
+    }
+
+    /// What shares of these values are of.
+    pub fn whole(&self) -> Whole {
+        let stackless_waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
+        let sampled = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
+        Whole {
+            measure: self.measure,
+            unit: self.unit,
+            total: self.total,
+            stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
+            // (Σw)² / Σw² equal samples would scatter as these of different weights do.
+            effective_samples: (self.waits.is_empty() && self.squares > 0.0).then(|| sampled * sampled / self.squares),
+        }
+    }
+
+    /// For each stack its samples and, added to their innermost user frame, its waits.
+    pub fn with_waits(&self) -> Vec<Amount> {
+        let mut amounts = self.own.clone();
+        for waits in &self.waits {
+            if let Some(stack) = waits.stack {
+                amounts[stack.index()] += waits.amount;
+            }
+        }
+        amounts
+    }
+
+    /// For each stack node the sum over itself and all that it called.
+    pub fn totals(&self, stacks: &StackTable) -> Vec<Amount> {
+        let mut totals = self.with_waits();
+        // Callees stand behind their callers, so each is complete before it is added to its caller.
+        for row in (0..totals.len()).rev() {
+            if let Some(prefix) = stacks.prefix[row] {
+                let amount = totals[row];
+                totals[prefix.index()] += amount;
+            }
+        }
+        totals
+    }
+
+    fn add_samples(&mut self, thread: &Thread, selection: &Selection, counted: Counted<'_>) {
+        let rows = selection.sample_rows(&thread.samples, thread.timed);
+        let stacks = &thread.samples.stack[rows.clone()];
+        match counted {
+            Counted::Cpu(deltas) => self.add_cpu(stacks, &deltas[rows], |nanos| nanos),
+            Counted::CpuPresence(deltas) => self.add_cpu(stacks, &deltas[rows], |_| 1.0),
+            Counted::Weights(Values::Ones, scale) => self.add_weights(stacks, std::iter::repeat(scale)),
+            Counted::Weights(Values::Integer(weights), scale) => {
+                self.add_weights(stacks, weights[rows].iter().map(|weight| to_float(*weight) * scale));
+            }
+            Counted::Weights(Values::Float(weights), scale) => {
+                self.add_weights(stacks, weights[rows].iter().map(|weight| weight * scale));
+            }
+            Counted::Nothing => {}
+        }
+    }
+
+    fn add_cpu(&mut self, stacks: &[Option<StackId>], deltas: &[CpuDelta], value_of: impl Fn(f64) -> f64) {
+        for (stack, delta) in stacks.iter().zip(deltas) {
+            let Some(nanos) = delta.get().filter(|nanos| nanos.0 != 0) else { continue };
+            let value = value_of(to_float(nanos.0));
+            self.squares += value * value;
+            match stack {
+                Some(stack) => self.own[stack.index()].add_one(value),
+                None => self.without_stack.add_one(value),
+            }
+        }
+    }
+
+    fn add_weights(&mut self, stacks: &[Option<StackId>], weights: impl Iterator<Item = f64>) {
+        for (stack, value) in stacks.iter().zip(weights) {
+            let Some(stack) = stack else { continue };
+            if value.is_finite() && value != 0.0 {
+                self.squares += value * value;
+                self.own[stack.index()].add_one(value);
+            }
+        }
+    }
+
+    fn add_waits(&mut self, threads: &[&Thread], selection: &Selection) {
+        let mut kinds: FxHashMap<WaitKind, usize> = FxHashMap::default();
+        let mut cells: FxHashMap<(Option<StackId>, usize), Amount> = FxHashMap::default();
+        for wait in threads.iter().flat_map(|thread| thread.waits.iter()) {
+            let time = selection.range.overlap(wait.start, wait.duration);
+            if time.0 == 0 {
+                continue;
+            }
+            let next = self.wait_kinds.len();
+            let kind = *kinds.entry(WaitKind::of(&wait)).or_insert(next);
+            if kind == next {
+                self.wait_kinds.push(WaitKind::of(&wait));
+            }
+            cells.entry((wait.stack, kind)).or_default().add_one(to_float(time.0));
+        }
+        self.waits = cells.into_iter().map(|((stack, kind), amount)| StackWaits { stack, kind, amount }).collect();
+        self.waits.sort_unstable_by_key(|waits| (waits.stack, waits.kind));
+    }
+}
+
+/// What the samples of one thread count.
+#[derive(Clone, Copy)]
+enum Counted<'a> {
+    /// Their CPU time.
+    Cpu(&'a [CpuDelta]),
+    /// One each, if they used any CPU.
+    CpuPresence(&'a [CpuDelta]),
+    /// Their weights, times a factor.
+    Weights(&'a Values, f64),
+    /// Nothing: not known in the unit asked for.
+    Nothing,
+}
+
+impl<'a> Counted<'a> {
+    fn of(profile: &Profile, thread: &'a Thread, measure: Measure, unit: Unit) -> Self {
+        let samples = &thread.samples;
+        let has_cpu = knows_cpu(thread);
+        if measure == Measure::Samples {
+            return if has_cpu { Self::CpuPresence(&samples.cpu) } else { Self::Weights(&Values::Ones, 1.0) };
+        }
+        if has_cpu {
+            return Self::Cpu(&samples.cpu);
+        }
+        let interval = profile.meta.interval.map(|interval| to_float(interval.0));
+        match (unit, samples.weight_unit) {
+            (Unit::Nanoseconds, WeightUnit::TracingMs) => Self::Weights(&samples.weight, 1e6),
+            (Unit::Nanoseconds, WeightUnit::Samples) => {
+                interval.map_or(Self::Nothing, |interval| Self::Weights(&samples.weight, interval))
+            }
+            (Unit::Samples, WeightUnit::Samples) | (Unit::Bytes, WeightUnit::Bytes) => {
+                Self::Weights(&samples.weight, 1.0)
+            }
+            (Unit::Nanoseconds | Unit::Samples | Unit::Bytes, _) => Self::Nothing,
+        }
+    }
+}
+
+fn selected_threads<'a>(profile: &'a Profile, selection: &Selection) -> Vec<&'a Thread> {
+    selection.thread_ids(profile).into_iter().map(|id| &profile.threads[id.index()]).collect()
+}
+
+/// The unit that the samples of `threads` (and waits, if `measure` counts them) can be added up in.
+fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<Unit, MeasureError> {
+    match measure {
+        Measure::Samples => return Ok(Unit::Samples),
+        Measure::OffCpu => return Ok(Unit::Nanoseconds),
+        Measure::Cpu | Measure::Wall => {}
+    }
+    if threads.iter().any(|thread| knows_cpu(thread)) {
+        return Ok(Unit::Nanoseconds);
+    }
+    let mut units =
+        threads.iter().filter(|thread| !thread.samples.is_empty()).map(|thread| match thread.samples.weight_unit {
+            WeightUnit::Samples => Unit::Samples,
+            WeightUnit::TracingMs => Unit::Nanoseconds,
+            WeightUnit::Bytes => Unit::Bytes,
+        });
+    let Some(first) = units.next() else { return Ok(Unit::Nanoseconds) };
+    if let Some(other) = units.find(|unit| *unit != first) {
+        return Err(MeasureError::MixedUnits(first.name(), other.name()));
+    }
+    match (measure, first) {
+        (Measure::Wall, Unit::Samples) if profile.meta.interval.is_some() => Ok(Unit::Nanoseconds),
+        (Measure::Wall, Unit::Samples | Unit::Bytes) => Err(MeasureError::NoTime(first.name())),
+        _ => Ok(first),
+    }
+}
+
+fn knows_cpu(thread: &Thread) -> bool {
+    thread.samples.cpu.iter().any(|delta| delta.get().is_some())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "amounts of time and weights stay below 2^53")]
+fn to_float(whole: i64) -> f64 {
+    whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+    use crate::model::{ThreadId, Time, TimeRange};
+
+    fn fixture() -> (Fixture, ThreadId, StackId) {
+        let mut fixture = Fixture::new();
+        let thread = fixture.thread("t", 1);
+        let stack = fixture.stack("main");
+        (fixture, thread, stack)
+    }
+
+    fn of(profile: &Profile, measure: Measure) -> Result<(Unit, f64, u64), MeasureError> {
+        let values = StackValues::of(profile, &Selection::default(), measure)?;
+        Ok((values.unit, values.total.value, values.total.samples))
+    }
+
+    #[test]
+    fn samples_without_cpu_count_their_weight() {
+        let (mut fixture, thread, stack) = fixture();
+        for time in 0..3 {
+            fixture.sample(thread, time, Some(stack), None);
+        }
+        let samples = &mut fixture.builder.thread_mut(thread).samples;
+        samples.weight = Values::Integer(vec![1, 0, -3]);
+        samples.cpu.clear();
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Samples, -2.0, 2)));
+        assert_eq!(of(&profile, Measure::Samples), Ok((Unit::Samples, 3.0, 3)));
+        assert_eq!(of(&profile, Measure::Wall), Ok((Unit::Nanoseconds, -2e6, 2)), "the interval is 1 ms");
+    }
+
+    #[test]
+    fn milliseconds_of_traces_are_time() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 0, Some(stack), None);
+        let samples = &mut fixture.builder.thread_mut(thread).samples;
+        samples.weight = Values::Float(vec![1.5]);
+        samples.weight_unit = WeightUnit::TracingMs;
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Nanoseconds, 1.5e6, 1)));
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_refused() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 0, Some(stack), None);
+        let other = fixture.thread("allocations", 2);
+        fixture.sample(other, 0, Some(stack), None);
+        fixture.builder.thread_mut(other).samples.weight_unit = WeightUnit::Bytes;
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Err(MeasureError::MixedUnits("samples", "bytes")));
+        let selection = Selection { threads: Some(vec![other, other]), ..Selection::default() };
+        let values = StackValues::of(&profile, &selection, Measure::Cpu).expect("one thread has one unit");
+        assert_eq!((values.unit, values.total.value), (Unit::Bytes, 1.0), "a thread counts once");
+        assert_eq!(StackValues::of(&profile, &selection, Measure::Wall), Err(MeasureError::NoTime("bytes")));
+    }
+
+    #[test]
+    fn threads_without_times_are_in_no_range() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.sample(thread, 5, Some(stack), Some(7));
+        let row = fixture.builder.thread_mut(thread);
+        row.timed = false;
+        row.samples.time.clear();
+        let profile = fixture.finish();
+        assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Nanoseconds, 7.0, 1)));
+        let range = TimeRange { start: Time(0), end: Time(100) };
+        let values = StackValues::of(&profile, &Selection { range, threads: None }, Measure::Cpu);
+        assert_eq!(values.map(|values| values.total.value), Ok(0.0));
+    }
+
+    #[test]
+    fn equal_samples_are_as_many_as_they_are_and_unequal_ones_are_fewer() {
+        let (mut fixture, thread, stack) = fixture();
+        (0..10).for_each(|time| fixture.sample(thread, time, Some(stack), Some(1_000)));
+        let effective = |fixture: Fixture| {
+            let values = StackValues::of(&fixture.finish(), &Selection::default(), Measure::Cpu);
+            values.expect("CPU time adds up").whole().effective_samples
+        };
+        assert_eq!(effective(fixture), Some(10.0));
+
+        let (mut fixture, thread, stack) = self::fixture();
+        [3_000, 1_000].into_iter().for_each(|cpu| fixture.sample(thread, 0, Some(stack), Some(cpu)));
+        // (3 + 1)² / (9 + 1)
+        assert_eq!(effective(fixture), Some(1.6));
+    }
+
+    #[test]
+    fn waits_are_clipped_and_gathered_by_kind() {
+        let (mut fixture, thread, stack) = fixture();
+        fixture.wait(thread, 0, 100, Some(stack), "read");
+        fixture.wait(thread, 200, 100, None, "read");
+        fixture.wait(thread, 400, 100, Some(stack), "read");
+        let profile = fixture.finish();
+        let range = TimeRange { start: Time(50), end: Time(450) };
+        let values =
+            StackValues::of(&profile, &Selection { range, threads: None }, Measure::OffCpu).expect("waits add up");
+        let found: Vec<_> = values.waits.iter().map(|waits| (waits.stack, waits.amount.value)).collect();
+        assert_eq!(found, [(None, 100.0), (Some(stack), 100.0)]);
+        let whole = values.whole();
+        assert_eq!((whole.stackless.value, whole.effective_samples), (100.0, None));
+        assert_eq!(values.wait_kinds.iter().map(|kind| kind.label(&profile)).collect::<Vec<_>>(), ["[wait] read"]);
+    }
+}

@@ -1,0 +1,289 @@
+//! What a profile contains and what is missing, as text and as JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::json::{to_json, two_decimals};
+use super::number::{count, format_duration, format_percent};
+use super::style::{Style, printable};
+use super::table::{Name, TableRow, write_table};
+use crate::analysis::{Share, Summary, ThreadActivity};
+use crate::model::{Nanos, OsId, Profile, Thread};
+
+/// Threads that the text lists before it only counts them.
+const MOST_THREADS: usize = 40;
+
+/// Where a profile came from: what only its reader knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InfoSource {
+    /// The file format.
+    pub format: String,
+    /// The version of the format, if it has one.
+    pub version: Option<u64>,
+}
+
+/// `profile` as JSON: `{format, version, name, duration_ns, start_unix_ns, cpu_ns, user_ns, system_ns, processes,
+/// threads: [{name, pid, tid, samples, slices, markers, waits, cpu_ns, start_ns, end_ns}], libraries, functions,
+/// frames, stacks, flows, counters, symbolized_percent, own_symbolized_percent, rooted_percent, truncated, lost,
+/// cut: [{reason, samples}], warnings: [{code, count, first, message}]}`.
+///
+/// `truncated` counts the samples whose stack was cut short, `cut` says why. Process and thread ids are numbers, or
+/// strings where the file has strings. What is not known is `null`.
+pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
+    let summary = Summary::of(profile);
+    let percent = |share: Share| share.percent().map(two_decimals);
+    let nanos = |time: Option<Nanos>| time.map(|time| time.0);
+    to_json(&Info {
+        format: &source.format,
+        version: source.version,
+        name: &profile.meta.name,
+        duration_ns: nanos(summary.wall),
+        start_unix_ns: profile.meta.start_unix_ns,
+        cpu_ns: nanos(summary.cpu),
+        user_ns: nanos(summary.user),
+        system_ns: nanos(summary.system),
+        processes: profile.processes.len(),
+        threads: profile.threads.iter().zip(&summary.threads).map(|row| ThreadInfo::of(profile, row)).collect(),
+        libraries: profile.libraries.len(),
+        functions: profile.functions.len(),
+        frames: profile.frames.len(),
+        stacks: profile.stacks.len(),
+        flows: profile.flows.len(),
+        counters: profile.counters.len(),
+        symbolized_percent: percent(summary.named),
+        own_symbolized_percent: percent(summary.named_own),
+        rooted_percent: percent(summary.rooted),
+        truncated: summary.rooted.whole - summary.rooted.part,
+        lost: summary.lost,
+        cut: summary.cut.iter().map(|cut| Cut { reason: profile.string(cut.reason), samples: cut.samples }).collect(),
+        warnings: profile.meta.warnings.iter().map(WarningInfo::of).collect(),
+    })
+}
+
+/// Writes the same as text.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSource, style: Style) -> fmt::Result {
+    let summary = Summary::of(profile);
+    let mut line = |title: &str, text: &str| {
+        if text.is_empty() { Ok(()) } else { writeln!(out, "{title:<10} {}", printable(text)) }
+    };
+    line(
+        "Format",
+        &source.version.map_or_else(|| source.format.clone(), |version| format!("{} {version}", source.format)),
+    )?;
+    line("Name", &profile.meta.name)?;
+    line("Command", &profile.meta.command_line.join(" "))?;
+    line("Machine", &machine(profile))?;
+    line("Compiler", profile.meta.rustc.as_deref().unwrap_or_default())?;
+    line("Recorder", profile.meta.recorder.as_deref().unwrap_or_default())?;
+    line("Duration", &summary.wall.map_or_else(|| "not timed".to_owned(), format_duration))?;
+    line("CPU time", &cpu_text(&summary))?;
+    line("Stacks", &quality_text(&summary))?;
+    for cut in &summary.cut {
+        line("Cut", &format!("{} with {}", count(cut.samples, "sample"), profile.string(cut.reason)))?;
+    }
+    line("Contains", &contents(profile))?;
+    writeln!(out)?;
+    write_threads(out, profile, &summary, style)?;
+    for (index, warning) in profile.meta.warnings.iter().enumerate() {
+        let times = if warning.count > 1 { format!(" ({} times)", warning.count) } else { String::new() };
+        let first = warning.first.as_ref().map(|first| format!("; first: {first}")).unwrap_or_default();
+        let text = format!("warning: {}: {}{times}{first}", warning.code, warning.message);
+        writeln!(out, "{}{}", if index == 0 { "\n" } else { "" }, printable(&text))?;
+    }
+    Ok(())
+}
+
+/// `14.9 s (user 9.8 s, kernel 5.1 s)`; empty if not known.
+pub(super) fn cpu_text(summary: &Summary) -> String {
+    match (summary.cpu, summary.user, summary.system) {
+        (None, ..) => String::new(),
+        (Some(cpu), Some(user), Some(system)) => {
+            format!("{} (user {}, kernel {})", format_duration(cpu), format_duration(user), format_duration(system))
+        }
+        (Some(cpu), ..) => format_duration(cpu),
+    }
+}
+
+/// `14902 samples, rooted 99.8 %, named 99.9 %, lost 0`.
+pub(super) fn quality_text(summary: &Summary) -> String {
+    let mut text = count(summary.samples, "sample");
+    let shares = [("rooted", summary.rooted), ("named", summary.named), ("own code named", summary.named_own)];
+    for (title, share) in shares {
+        if let Some(percent) = share.percent() {
+            text.push_str(&format!(", {title} {}", format_percent(rounded_down(percent))));
+        }
+    }
+    if let Some(lost) = summary.lost {
+        text.push_str(&format!(", lost {lost}"));
+    }
+    text
+}
+
+/// To one decimal, and never up to a perfect 100.
+fn rounded_down(percent: f64) -> f64 {
+    if percent < 100.0 { percent.min(99.9) } else { percent }
+}
+
+fn machine(profile: &Profile) -> String {
+    let machine = &profile.meta.machine;
+    let cpus = machine.logical_cpus.map(|cpus| format!("{cpus} CPUs"));
+    let parts = [machine.os.clone(), machine.arch.clone(), machine.cpu_name.clone(), cpus];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn contents(profile: &Profile) -> String {
+    let sum = |len: fn(&Thread) -> usize| profile.threads.iter().map(len).sum::<usize>();
+    let parts = [
+        (profile.processes.len(), "process"),
+        (profile.threads.len(), "thread"),
+        (profile.libraries.len(), "library"),
+        (profile.functions.len(), "function"),
+        (profile.frames.len(), "frame"),
+        (profile.stacks.len(), "stack"),
+        (sum(|thread| thread.waits.len()), "wait"),
+        (sum(|thread| thread.slices.len()), "slice"),
+        (sum(|thread| thread.markers.len()), "marker"),
+        (profile.flows.len(), "flow"),
+        (profile.counters.len(), "counter"),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    parts.map(|(number, thing)| count(number as u64, thing)).collect::<Vec<_>>().join(", ")
+}
+
+fn write_threads(out: &mut dyn fmt::Write, profile: &Profile, summary: &Summary, style: Style) -> fmt::Result {
+    let mut order: Vec<&ThreadActivity> = summary.threads.iter().collect();
+    // Stable: threads without CPU time keep their order.
+    order.sort_by_key(|activity| std::cmp::Reverse(activity.cpu));
+    let header = TableRow {
+        numbers: ["CPU time", "samples", "waited", "PID/TID"].map(str::to_owned).to_vec(),
+        name: Name::plain("thread"),
+        after: "waited most for".to_owned(),
+        dim: false,
+    };
+    let rows: Vec<TableRow> = order
+        .iter()
+        .take(MOST_THREADS)
+        .map(|activity| {
+            let thread = &profile.threads[activity.thread.index()];
+            let process = &profile.processes[thread.process.index()];
+            let waited = activity.waited();
+            let longest = activity.waits.first();
+            let longest = longest.map(|waits| format!("{} {}", waits.kind.label(profile), format_duration(waits.time)));
+            TableRow {
+                numbers: vec![
+                    activity.cpu.map(format_duration).unwrap_or_default(),
+                    thread.samples.len().to_string(),
+                    if waited == Nanos::ZERO { String::new() } else { format_duration(waited) },
+                    format!("{}/{}", process.pid, thread.tid),
+                ],
+                name: Name::plain(printable(profile.string(thread.name))),
+                after: longest.map(|text| printable(&text).into_owned()).unwrap_or_default(),
+                dim: false,
+            }
+        })
+        .collect();
+    if rows.is_empty() {
+        return writeln!(out, "No threads.");
+    }
+    write_table(out, &header, &rows, style)?;
+    let more = order.len().saturating_sub(MOST_THREADS);
+    if more > 0 { writeln!(out, "and {}", count(more as u64, "more thread")) } else { Ok(()) }
+}
+
+#[derive(Serialize)]
+struct Info<'a> {
+    format: &'a str,
+    version: Option<u64>,
+    name: &'a str,
+    duration_ns: Option<i64>,
+    start_unix_ns: Option<i64>,
+    cpu_ns: Option<i64>,
+    user_ns: Option<i64>,
+    system_ns: Option<i64>,
+    processes: usize,
+    threads: Vec<ThreadInfo<'a>>,
+    libraries: usize,
+    functions: usize,
+    frames: usize,
+    stacks: usize,
+    flows: usize,
+    counters: usize,
+    symbolized_percent: Option<f64>,
+    own_symbolized_percent: Option<f64>,
+    rooted_percent: Option<f64>,
+    truncated: u64,
+    lost: Option<u64>,
+    cut: Vec<Cut<'a>>,
+    warnings: Vec<WarningInfo<'a>>,
+}
+
+#[derive(Serialize)]
+struct ThreadInfo<'a> {
+    name: &'a str,
+    pid: SystemId<'a>,
+    tid: SystemId<'a>,
+    samples: usize,
+    slices: usize,
+    markers: usize,
+    waits: usize,
+    cpu_ns: Option<i64>,
+    start_ns: Option<i64>,
+    end_ns: Option<i64>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SystemId<'a> {
+    Number(i64),
+    Text(&'a str),
+}
+
+#[derive(Serialize)]
+struct Cut<'a> {
+    reason: &'a str,
+    samples: u64,
+}
+
+#[derive(Serialize)]
+struct WarningInfo<'a> {
+    code: &'a str,
+    count: u64,
+    first: Option<&'a str>,
+    message: &'a str,
+}
+
+impl<'a> ThreadInfo<'a> {
+    fn of(profile: &'a Profile, (thread, activity): (&'a Thread, &ThreadActivity)) -> Self {
+        Self {
+            name: profile.string(thread.name),
+            pid: SystemId::of(&profile.processes[thread.process.index()].pid),
+            tid: SystemId::of(&thread.tid),
+            samples: thread.samples.len(),
+            slices: thread.slices.len(),
+            markers: thread.markers.len(),
+            waits: thread.waits.len(),
+            cpu_ns: activity.cpu.map(|cpu| cpu.0),
+            start_ns: thread.start.map(|time| time.0),
+            end_ns: thread.end.map(|time| time.0),
+        }
+    }
+}
+
+impl<'a> SystemId<'a> {
+    fn of(id: &'a OsId) -> Self {
+        match id {
+            OsId::Number(number) => Self::Number(*number),
+            OsId::Text(text) => Self::Text(text),
+        }
+    }
+}
+
+impl<'a> WarningInfo<'a> {
+    fn of(warning: &'a crate::model::Warning) -> Self {
+        Self { code: &warning.code, count: warning.count, first: warning.first.as_deref(), message: &warning.message }
+    }
+}

@@ -1,0 +1,114 @@
+//! What rows are called and where they belong.
+
+use std::borrow::Cow;
+
+use super::style::printable;
+use crate::analysis::{Callee, FunctionFacts};
+use crate::model::{FunctionId, FunctionKind, Profile, StandardCategory};
+
+/// Looks up names, files, crates and categories.
+pub(super) struct Labels<'a> {
+    profile: &'a Profile,
+    facts: FunctionFacts,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn of(profile: &'a Profile) -> Self {
+        Self { profile, facts: FunctionFacts::of(profile) }
+    }
+
+    pub(super) fn facts(&self) -> &FunctionFacts {
+        &self.facts
+    }
+
+    /// The name as the profile has it.
+    pub(super) fn name(&self, callee: Callee) -> Cow<'a, str> {
+        callee.name(self.profile)
+    }
+
+    /// The name as a line of text can have it.
+    pub(super) fn printable_name(&self, callee: Callee) -> String {
+        printable(&self.name(callee)).into_owned()
+    }
+
+    /// The library.
+    pub(super) fn module(&self, callee: Callee) -> Option<&'a str> {
+        let library = self.facts.library(function(callee)?)?;
+        Some(self.profile.string(self.profile.libraries[library.index()].name))
+    }
+
+    /// The source file.
+    pub(super) fn file(&self, callee: Callee) -> Option<&'a str> {
+        let source = self.profile.functions.source[function(callee)?.index()]?;
+        Some(self.profile.string(self.profile.sources[source.index()].path))
+    }
+
+    /// The line on which the function starts.
+    pub(super) fn first_line(&self, callee: Callee) -> Option<u32> {
+        self.profile.functions.line[function(callee)?.index()]
+    }
+
+    /// The crate's name.
+    pub(super) fn origin(&self, callee: Callee) -> Option<&'a str> {
+        let origin = self.profile.functions.origin[function(callee)?.index()]?;
+        Some(self.profile.string(self.profile.crates[origin.index()].name))
+    }
+
+    /// The category's name.
+    pub(super) fn category(&self, callee: Callee) -> Option<&'a str> {
+        match callee {
+            Callee::Function(function) => {
+                let category = self.facts.category(function)?;
+                Some(self.profile.string(self.profile.categories[category.index()].name))
+            }
+            Callee::Wait(_) => Some(StandardCategory::Idle.name()),
+        }
+    }
+
+    /// What a person needs besides the name to know whose function it is: ` (memchr 2.7.4)` or ` (libc.so.6)`.
+    /// Nothing for code of the workspace and of std.
+    pub(super) fn suffix(&self, callee: Callee) -> String {
+        let Some(function) = function(callee) else { return String::new() };
+        let row = function.index();
+        let is = |name: StandardCategory| self.category(callee) == Some(name.name());
+        match self.profile.functions.kind[row] {
+            FunctionKind::Native | FunctionKind::Script => {}
+            // The names of these say all.
+            FunctionKind::Unsymbolized | FunctionKind::Kernel | FunctionKind::Cut | FunctionKind::Unsampled => {
+                return String::new();
+            }
+        }
+        if is(StandardCategory::Workspace) || is(StandardCategory::Std) {
+            return String::new();
+        }
+        let text = match self.profile.functions.origin[row].map(|id| self.profile.crates[id.index()]) {
+            Some(origin) => match origin.version {
+                Some(version) => format!("{} {}", self.profile.string(origin.name), self.profile.string(version)),
+                // The path already starts with the crate's name.
+                None => return String::new(),
+            },
+            None => match self.module(callee) {
+                Some(module) => module.to_owned(),
+                None => return String::new(),
+            },
+        };
+        format!(" ({})", printable(&text))
+    }
+
+    /// `searcher.rs:412`, or the whole path if `full`.
+    pub(super) fn place(&self, callee: Callee, line: Option<u32>, full: bool) -> String {
+        let Some(path) = self.file(callee) else { return String::new() };
+        let path = if full { path } else { path.rsplit(['/', '\\']).next().unwrap_or(path) };
+        match line {
+            Some(line) => format!("{}:{line}", printable(path)),
+            None => printable(path).into_owned(),
+        }
+    }
+}
+
+fn function(callee: Callee) -> Option<FunctionId> {
+    match callee {
+        Callee::Function(function) => Some(function),
+        Callee::Wait(_) => None,
+    }
+}
