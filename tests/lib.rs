@@ -1,1 +1,11 @@
-//! Shared pieces of the tests.
+//! Shared pieces of the tests: they start the real program on workloads of known truth and look at what comes out.
+//!
+//! Nothing here uses the program's own code to judge its results: recordings are read through its command line
+//! ([`recording`]) or as plain JSON ([`firefox`]).
+
+pub mod firefox;
+pub mod process;
+pub mod profiler;
+pub mod recording;
+pub mod tools;
+pub mod workload;

@@ -1,4 +1,20 @@
 //! One test binary for all tests from outside.
 
+// `cfg(test)` lets clippy know that its helpers may unwrap, too.
 #[cfg(test)]
 mod cargo_build;
+mod errors;
+mod exit_status;
+mod families;
+mod no_disturbance;
+mod privileges;
+mod sampler_truth;
+mod tidy;
+mod unwinding;
+
+use traceview_tests::profiler::Profiler;
+
+/// A user with the program under test and no recordings yet.
+fn traceview() -> Profiler {
+    Profiler::new(env!("CARGO_BIN_EXE_traceview-under-test"))
+}
