@@ -103,7 +103,7 @@ fn exit_code(exit: ExitStatus) -> ExitCode {
 
 /// TEMPORARY
 fn debug_dump(profile: &Profile) {
-    for thread in &profile.threads {
+    for thread in profile.threads.iter().take(6) {
         eprintln!("thread {} {} samples {} cpu {:?} usage {:?} waits {}", thread.tid, profile.string(thread.name), thread.samples.len(), thread.sampled_cpu(), thread.usage.map(|u| u.cpu), thread.waits.len());
     }
     let rooted = profile.rooted_stacks();

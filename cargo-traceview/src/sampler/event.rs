@@ -2,6 +2,7 @@
 
 use super::proc_fs::MapEntry;
 use super::ptrace::sys::Tid;
+use crate::unwind::deep::HeldWalk;
 
 /// A process of the recording, numbered from 0 in order of appearance.
 pub(crate) type ProcessIndex = usize;
@@ -118,10 +119,22 @@ pub(crate) struct Snapshot {
     pub(crate) fp: Option<u64>,
     /// The system call it is in.
     pub(crate) syscall: Option<u64>,
-    /// Memory from `sp` on.
-    pub(crate) stack: Vec<u8>,
-    /// Whether the stack goes on behind what was copied.
-    pub(crate) has_more: bool,
+    /// Its stack.
+    pub(crate) stack: Stack,
+}
+
+/// The stack of a [`Snapshot`].
+#[derive(Debug)]
+pub(crate) enum Stack {
+    /// To be walked.
+    Copied {
+        /// Memory from the stack pointer on.
+        bytes: Vec<u8>,
+        /// Whether the stack goes on behind it.
+        has_more: bool,
+    },
+    /// Walked already, as it was too large to copy.
+    Walked(HeldWalk),
 }
 
 /// A sleep, from when it was first seen to when it was over.

@@ -11,10 +11,11 @@ pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
 mod thread_table;
 
+pub(crate) use thread_table::LARGEST_COPY;
+
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -265,9 +266,4 @@ fn wait_for_child(root: Tid, options: &Options, signals: &SignalGuard) -> Result
             let _gone_already = sys::kill(root, libc::SIGKILL);
         }
     }
-}
-
-/// The name that a program is shown under: its file name.
-pub(crate) fn display_name(program: &OsStr) -> String {
-    Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
 }

@@ -1,10 +1,13 @@
 //! The threads and processes that are traced now.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::event::{ProcessIndex, ThreadIndex};
 use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
 use super::ptrace::sys::Tid;
+use crate::unwind::deep::DeepRules;
 
 /// Stacks up to this many bytes are copied whole; it is also where copying of larger ones starts.
 pub(crate) const SMALL_STACK: usize = 64 << 10;
@@ -37,6 +40,8 @@ pub(crate) struct Thread {
     pub(crate) stack_range: (u64, u64),
     /// How much of its stack to copy where it is large: what its last stacks needed, and some more.
     pub(crate) stack_need: usize,
+    /// Not to be looked at before this moment: walking its stack holds it for so long that it must not happen too often.
+    pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
     syscall_file: Option<ProcFile>,
@@ -92,8 +97,6 @@ pub(crate) enum Purpose {
     Sample,
     /// To see what it sleeps in.
     SleepStack,
-    /// To let it go.
-    Detach,
 }
 
 impl Thread {
@@ -111,6 +114,7 @@ impl Thread {
             queued_ns: 0,
             stack_range: (0, 0),
             stack_need: SMALL_STACK,
+            rest_until: 0,
             named: false,
             syscall_file: None,
             schedstat_file: None,
@@ -154,7 +158,6 @@ impl Thread {
 }
 
 /// A traced process.
-#[derive(Debug)]
 pub(crate) struct Process {
     /// Its id.
     pub(crate) pid: Tid,
@@ -166,10 +169,12 @@ pub(crate) struct Process {
     pub(crate) busy: bool,
     /// Whether its memory map was sent to the unwinder since it started or execed.
     pub(crate) mapped: bool,
+    /// To walk stacks that are too large to copy; there as soon as one was met.
+    pub(crate) deep: Option<Rc<DeepRules>>,
 }
 
 /// All traced threads and processes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ThreadTable {
     threads: FxHashMap<Tid, Thread>,
     processes: Vec<Process>,
@@ -218,7 +223,7 @@ impl ThreadTable {
     /// Adds a process.
     pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
         let index = self.processes.len();
-        self.processes.push(Process { pid, threads: Vec::new(), cpu_ns: 0, busy: true, mapped: false });
+        self.processes.push(Process { pid, threads: Vec::new(), cpu_ns: 0, busy: true, mapped: false, deep: None });
         self.alive.insert(pid, index);
         index
     }

@@ -45,8 +45,7 @@ impl AddressSpace {
 
     /// The mapping around `avma`.
     pub(super) fn region_at(&self, avma: u64) -> Option<&Region> {
-        let behind = self.regions.partition_point(|region| region.start <= avma);
-        self.regions[..behind].last().filter(|region| avma < region.end)
+        region_at(&self.regions, avma)
     }
 
     /// Takes over a memory map; whether it brought code that was not known before. `tid` is a thread of the process, to
@@ -76,6 +75,12 @@ impl AddressSpace {
         self.regions = regions;
         has_news
     }
+}
+
+/// The mapping around `avma` among `regions`, which are in order.
+pub(super) fn region_at(regions: &[Region], avma: u64) -> Option<&Region> {
+    let behind = regions.partition_point(|region| region.start <= avma);
+    regions[..behind].last().filter(|region| avma < region.end)
 }
 
 fn region(map: &MapEntry, images: &mut Images, tid: Tid) -> Region {

@@ -7,6 +7,7 @@
 //! at code that has no caller; else it gets a root that says why it was cut.
 
 mod address_space;
+pub(crate) mod deep;
 mod images;
 mod recording;
 mod walk;
@@ -15,14 +16,16 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use traceview_core::model::SampleFlags;
 
-use crate::sampler::event::{Event, ProcessIndex, Snapshot, ThreadEnd, Wait};
+use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
 use crate::sampler::proc_fs::{self, MapEntry};
+use crate::sampler::LARGEST_COPY;
 use crate::sampler::ptrace::Recycled;
 use crate::sampler::ptrace::sys;
 use address_space::AddressSpace;
 use images::Images;
 use recording::Interner;
-use walk::{RuleCache, Start, Walked, walk};
+use deep::{DeepRules, HeldWalk};
+use walk::{RuleCache, Start, StackCopy, walk};
 
 pub use images::{ImageIndex, LoadedImage};
 pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
@@ -175,11 +178,11 @@ impl Unwinder<'_> {
 
     /// Unwinds a copied stack and stores it.
     fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> u32 {
-        let mut walked = self.walk(process, &snapshot);
-        if self.leads_out_of_code(process, &snapshot, &walked) && self.refresh(process, time, snapshot.tid) {
-            walked = self.walk(process, &snapshot);
+        let (mut end, mut used) = self.walk(process, &snapshot);
+        if self.leads_out_of_code(process, &snapshot, end) && self.refresh(process, time, snapshot.tid) {
+            (end, used) = self.walk(process, &snapshot);
         }
-        let end = self.judge(process, walked.end);
+        let end = self.judge(process, end);
         let cut = match end {
             WalkEnd::Root => None,
             WalkEnd::Cut(reason) => Some(RawFrame::Cut(reason)),
@@ -188,28 +191,42 @@ impl Unwinder<'_> {
         let frames = self.addresses.iter().rev().map(|avma| frame(code, *avma));
         let kernel = snapshot.syscall.map(|syscall| RawFrame::Kernel { syscall });
         let stack = self.interner.stack(cut.into_iter().chain(frames).chain(kernel));
-        // The tracer hung up if it does not want its memory back.
-        let _tracer_gone = self.recycle.send(Recycled {
-            tid: snapshot.tid,
-            used: walked.used,
-            ran_out: end == WalkEnd::Cut(CutReason::TooDeep),
-            buffer: snapshot.stack,
-        });
+        if let Stack::Copied { bytes, .. } = snapshot.stack {
+            let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
+            let deep = (ran_out && bytes.len() >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
+            // The tracer hung up if it does not want its memory back.
+            let _tracer_gone = self.recycle.send(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes });
+        }
         stack.expect("a walk has at least the frame it starts with")
     }
 
-    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> Walked {
+    /// Walks a stack into `self.addresses`, unless that was done already. How it ended, and how many bytes it needed.
+    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (WalkEnd, usize) {
         let code = &self.spaces[process].code;
-        let start = Start { pc: snapshot.pc, sp: snapshot.sp, fp: snapshot.fp };
-        let is_code = |avma: u64| code.region_at(avma.wrapping_sub(1)).is_some();
-        let memory = (&snapshot.stack[..], snapshot.has_more);
-        walk((code.rules(), &mut self.cache), start, memory, is_code, &mut self.addresses)
+        match &snapshot.stack {
+            Stack::Copied { bytes, has_more } => {
+                let mut copy = StackCopy { start: snapshot.sp, bytes, has_more: *has_more, used: 0 };
+                let start = Start { pc: snapshot.pc, sp: snapshot.sp, fp: snapshot.fp };
+                let end = walk(
+                    (code.rules(), &mut self.cache),
+                    start,
+                    |address| copy.read(address),
+                    |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
+                    || true,
+                    &mut self.addresses,
+                );
+                (end, copy.used)
+            }
+            Stack::Walked(HeldWalk { addresses, end }) => {
+                self.addresses.clone_from(addresses);
+                (*end, 0)
+            }
+        }
     }
 
     /// Whether code is met at an address where none is known.
-    fn leads_out_of_code(&self, process: ProcessIndex, snapshot: &Snapshot, walked: &Walked) -> bool {
-        walked.end == WalkEnd::Cut(CutReason::LeftCode)
-            || self.spaces[process].code.region_at(snapshot.pc).is_none()
+    fn leads_out_of_code(&self, process: ProcessIndex, snapshot: &Snapshot, end: WalkEnd) -> bool {
+        end == WalkEnd::Cut(CutReason::LeftCode) || self.spaces[process].code.region_at(snapshot.pc).is_none()
     }
 
     /// Reads a process's memory map again, if that was long enough ago; whether it brought new code.

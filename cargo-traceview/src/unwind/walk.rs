@@ -65,73 +65,72 @@ impl CutReason {
     }
 }
 
-/// What a walk saw.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Walked {
-    /// How it ended.
-    pub(super) end: WalkEnd,
-    /// How many bytes above the first stack pointer it read.
-    pub(super) used: usize,
-}
-
 /// Walks a stack. `addresses` receives the address of the code in each frame, innermost first: the program counter, then
 /// for each caller a byte inside the call (return address − 1).
 ///
-/// `stack` is the memory from `start.sp` on, `has_more` whether the real stack goes on behind it; `is_code` tells whether
-/// a return address can be one.
+/// `read` gives the word of memory at an address, or why that cannot be had; `is_code` tells whether a return address can
+/// be one; `goes_on` is asked now and then whether there is time for more.
 pub(super) fn walk(
     (rules, cache): (&Rules, &mut RuleCache),
     start: Start,
-    (stack, has_more): (&[u8], bool),
+    mut read: impl FnMut(u64) -> Result<u64, CutReason>,
     is_code: impl Fn(u64) -> bool,
+    goes_on: impl Fn() -> bool,
     addresses: &mut Vec<u64>,
-) -> Walked {
+) -> WalkEnd {
     addresses.clear();
-    let mut used = 0;
     let mut failed_read = None;
     let mut read = |address: u64| {
-        let offset = address.wrapping_sub(start.sp);
-        let word = usize::try_from(offset).ok().and_then(|offset| stack.get(offset..offset.checked_add(8)?));
-        match word.and_then(|word| word.try_into().ok()) {
-            Some(word) => {
-                used = used.max(offset as usize + 8);
-                Ok(u64::from_le_bytes(word))
-            }
-            None => {
-                failed_read = Some(address);
-                Err(())
-            }
-        }
+        read(address).map_err(|reason| {
+            let unknown = start.fp.is_none() && address.abs_diff(UNKNOWN_FRAME_POINTER) < 1 << 40;
+            failed_read = Some(if unknown { CutReason::NotStopped } else { reason });
+        })
     };
     let mut registers = UnwindRegsX86_64::new(start.pc, start.sp, start.fp.unwrap_or(UNKNOWN_FRAME_POINTER));
     let mut frame = FrameAddress::from_instruction_pointer(start.pc);
-    let end = loop {
+    loop {
         addresses.push(frame.address_for_lookup());
-        if addresses.len() >= DEEPEST {
-            break WalkEnd::Cut(CutReason::TooDeep);
+        if addresses.len() >= DEEPEST || (addresses.len().is_multiple_of(64) && !goes_on()) {
+            return WalkEnd::Cut(CutReason::TooDeep);
         }
         match rules.unwind_frame(frame, &mut registers, cache, &mut read) {
-            Ok(None) => break WalkEnd::Root,
-            Ok(Some(return_address)) => {
-                if !is_code(return_address) {
-                    break WalkEnd::Cut(CutReason::LeftCode);
-                }
-                match FrameAddress::from_return_address(return_address) {
-                    Some(next) => frame = next,
-                    None => break WalkEnd::Root,
-                }
-            }
-            Err(_) => {
-                break WalkEnd::Cut(match failed_read {
-                    None => CutReason::NoRule,
-                    Some(address) if address.abs_diff(UNKNOWN_FRAME_POINTER) < 1 << 40 => CutReason::NotStopped,
-                    Some(address) if address >= start.sp && has_more => CutReason::TooDeep,
-                    Some(_) => CutReason::Unreadable,
-                });
-            }
+            Ok(None) => return WalkEnd::Root,
+            Ok(Some(return_address)) if !is_code(return_address) => return WalkEnd::Cut(CutReason::LeftCode),
+            Ok(Some(return_address)) => match FrameAddress::from_return_address(return_address) {
+                Some(next) => frame = next,
+                None => return WalkEnd::Root,
+            },
+            Err(_) => return WalkEnd::Cut(failed_read.unwrap_or(CutReason::NoRule)),
         }
-    };
-    Walked { end, used }
+    }
+}
+
+/// A copy of the innermost part of a stack, as memory for [`walk`].
+pub(super) struct StackCopy<'a> {
+    /// Where it starts: the stack pointer.
+    pub(super) start: u64,
+    /// Its bytes.
+    pub(super) bytes: &'a [u8],
+    /// Whether the real stack goes on behind it.
+    pub(super) has_more: bool,
+    /// How many of its bytes were needed so far.
+    pub(super) used: usize,
+}
+
+impl StackCopy<'_> {
+    /// The word at `address`.
+    pub(super) fn read(&mut self, address: u64) -> Result<u64, CutReason> {
+        let offset = usize::try_from(address.wrapping_sub(self.start)).unwrap_or(usize::MAX);
+        let word = offset.checked_add(8).and_then(|end| self.bytes.get(offset..end));
+        match word.and_then(|word| word.try_into().ok()) {
+            Some(word) => {
+                self.used = self.used.max(offset + 8);
+                Ok(u64::from_le_bytes(word))
+            }
+            None if address >= self.start && self.has_more => Err(CutReason::TooDeep),
+            None => Err(CutReason::Unreadable),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,15 +142,11 @@ mod tests {
     fn walk_literal(start: Start, words: &[u64], has_more: bool) -> (Vec<u64>, WalkEnd, usize) {
         let stack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut addresses = Vec::new();
+        let mut copy = StackCopy { start: SP, bytes: &stack, has_more, used: 0 };
         let is_code = |address| (0x1000..0x9000).contains(&address);
-        let walked = walk(
-            (&Rules::new(), &mut RuleCache::new()),
-            start,
-            (&stack, has_more),
-            is_code,
-            &mut addresses,
-        );
-        (addresses, walked.end, walked.used)
+        let rules = (&Rules::new(), &mut RuleCache::new());
+        let end = walk(rules, start, |address| copy.read(address), is_code, || true, &mut addresses);
+        (addresses, end, copy.used)
     }
 
     #[test]

@@ -1,1 +1,273 @@
-//! format (filled in by the next commits).
+//! File formats. [`FORMATS`] is the one table of them: detection, endings, help and dialogs are derived from it.
+//!
+//! Readers take bytes and writers an [`io::Write`]; neither touches a file system. A format knows the model and
+//! nothing of other formats.
+
+pub mod gecko;
+
+mod gzip;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::model::check::Invalid;
+use crate::model::{Profile, Warning};
+
+/// A file format.
+#[derive(Debug)]
+pub struct Format {
+    /// The name it has on the command line.
+    pub name: &'static str,
+    /// The endings of its files, the usual one first; those that end in `.gz` mean compressed files.
+    pub extensions: &'static [&'static str],
+    /// Whether decompressed bytes look like a file of this format.
+    pub sniff: fn(&[u8]) -> bool,
+    /// Reads decompressed bytes.
+    pub read: fn(&[u8]) -> Result<Profile, ReadError>,
+    /// Writes uncompressed; says what it had to repair or leave out.
+    pub write: fn(&Profile, &mut dyn Write) -> Result<Vec<Warning>, WriteError>,
+}
+
+/// All formats, in the order in which they are tried on a file.
+pub const FORMATS: &[Format] = &[Format {
+    name: "firefox",
+    extensions: &[".json.gz", ".json"],
+    sniff: gecko::sniff,
+    read: gecko::read,
+    write: gecko::write,
+}];
+
+/// How a file is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// In which format.
+    pub format: &'static Format,
+    /// Whether it is compressed with gzip.
+    pub gzip: bool,
+}
+
+/// Limits of reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadOptions {
+    /// The most bytes that a file may have once decompressed.
+    pub max_size: u64,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// It looks like no format of [`FORMATS`].
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", known_names())]
+    UnknownFormat {
+        /// Its first bytes, as text.
+        start: String,
+    },
+    /// The compressed data ends too soon.
+    #[error("the gzip data is cut off after {decompressed} decompressed bytes: the file is incomplete")]
+    TruncatedGzip {
+        /// How much could be decompressed.
+        decompressed: u64,
+    },
+    /// The compressed data is damaged.
+    #[error("the gzip data is damaged after {decompressed} decompressed bytes: {reason}")]
+    DamagedGzip {
+        /// How much could be decompressed.
+        decompressed: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is larger than [`ReadOptions::max_size`].
+    #[error("the file is larger than {max_size} bytes when decompressed (raise the limit with --max-size)")]
+    TooLarge {
+        /// The limit.
+        max_size: u64,
+    },
+    /// The text ends too soon.
+    #[error("the file ends too early, at byte {offset}: it is incomplete")]
+    Truncated {
+        /// Where it ends.
+        offset: usize,
+    },
+    /// The text is not what the format demands.
+    #[error("byte {offset}: {message}")]
+    Syntax {
+        /// Where.
+        offset: usize,
+        /// What is wrong, with the offending value.
+        message: String,
+    },
+    /// The format is known, but not this version of it.
+    #[error("version {found} of {format} is not supported ({supported} is)")]
+    Version {
+        /// The format, for people.
+        format: &'static str,
+        /// The version that the file says it has.
+        found: String,
+        /// What can be read.
+        supported: String,
+    },
+    /// A value is not what the format demands.
+    #[error("{path}: {message}")]
+    Value {
+        /// Where: a path into the file's structure.
+        path: String,
+        /// What is wrong, with the offending value.
+        message: String,
+    },
+    /// The values contradict each other.
+    #[error("the file breaks a rule of profiles: {0}")]
+    Invalid(#[from] Invalid),
+}
+
+/// Why a profile could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The output failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The format cannot express such a profile.
+    #[error("a {format} file cannot hold this profile: {reason}")]
+    Unsupported {
+        /// The format, for people.
+        format: &'static str,
+        /// What it cannot express.
+        reason: &'static str,
+    },
+}
+
+/// A name or ending that belongs to no format.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum UnknownFormat {
+    /// No format has this name.
+    #[error("unknown format {name:?} (known: {})", known_names())]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// No format has the ending of this file.
+    #[error("{path:?} has no known ending (known: {})", known_extensions())]
+    Extension {
+        /// The file.
+        path: String,
+    },
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { max_size: 4 << 30 }
+    }
+}
+
+impl From<serde_json::Error> for WriteError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// Reads a file of any known format, compressed or not. Its content decides which, never its name.
+///
+/// What a reader had to repair or leave out is in the profile's [warnings](crate::model::Meta::warnings).
+///
+/// # Errors
+/// If the bytes are not a whole, sound file of a known format.
+pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Profile, ReadError> {
+    let bytes = gzip::decompress(bytes, options.max_size)?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty);
+    }
+    match FORMATS.iter().find(|format| (format.sniff)(&bytes)) {
+        Some(format) => (format.read)(&bytes),
+        None => {
+            let start = &bytes[..bytes.len().min(24)];
+            Err(ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned() })
+        }
+    }
+}
+
+/// Writes `profile` as `target` says. Equal profiles give equal bytes. Returns what the format made the writer repair
+/// or leave out.
+///
+/// # Errors
+/// If `out` fails, or the format cannot express the profile.
+pub fn write(profile: &Profile, target: Target, mut out: impl Write) -> Result<Vec<Warning>, WriteError> {
+    let repairs = if target.gzip {
+        gzip::compress(&mut out, |out| (target.format.write)(profile, out))?
+    } else {
+        (target.format.write)(profile, &mut out)?
+    };
+    out.flush()?;
+    Ok(repairs)
+}
+
+/// The format called `name`.
+///
+/// # Errors
+/// If there is none; the message lists those that are.
+pub fn by_name(name: &str) -> Result<&'static Format, UnknownFormat> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat::Name { name: name.to_owned() })
+}
+
+/// What the ending of `path` says to write.
+///
+/// # Errors
+/// If it says nothing; the message lists the known endings.
+pub fn by_extension(path: &Path) -> Result<Target, UnknownFormat> {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    // The longest ending wins: `.trace.json` is more than `.json`.
+    FORMATS
+        .iter()
+        .flat_map(|format| format.extensions.iter().map(move |extension| (format, *extension)))
+        .filter(|(_, extension)| file.ends_with(extension))
+        .max_by_key(|(_, extension)| extension.len())
+        .map(|(format, extension)| Target { format, gzip: extension.ends_with(".gz") })
+        .ok_or_else(|| UnknownFormat::Extension { path: path.display().to_string() })
+}
+
+fn known_names() -> String {
+    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+fn known_extensions() -> String {
+    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_say_format_and_compression() {
+        for (path, gzip) in [("a.json", false), ("dir.x/b.JSON.GZ", true), ("weird.gz.json", false)] {
+            let target = by_extension(Path::new(path)).expect(path);
+            assert_eq!((target.format.name, target.gzip), ("firefox", gzip), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_ending_lists_the_known_ones() {
+        let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
+        assert_eq!(error, r#""out/profile.xyz" has no known ending (known: .json.gz, .json)"#);
+        assert!(by_extension(Path::new("/")).is_err());
+        assert!(by_extension(Path::new("json")).is_err());
+        let error = by_name("word").expect_err("no such format").to_string();
+        assert_eq!(error, r#"unknown format "word" (known: firefox)"#);
+        assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
+    }
+
+    #[test]
+    fn what_is_no_profile_is_refused_by_name() {
+        let read = |bytes: &[u8]| read(bytes, &ReadOptions::default()).expect_err("no profile").to_string();
+        assert_eq!(read(b""), "the file is empty");
+        assert_eq!(read(b" \n"), "the file is empty");
+        assert_eq!(
+            read(b"\x7fELF\x02 and so on"),
+            r#"not a profile in a known format (firefox): the file begins with "\u{7f}ELF\u{2} and so on""#
+        );
+        assert!(read(b"{}").contains("not a profile"));
+    }
+}

@@ -15,6 +15,7 @@ mod lifecycle;
 pub(crate) mod sys;
 
 use std::io;
+use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -23,10 +24,11 @@ use traceview_core::model::{ExitStatus, WaitReason};
 
 use super::arch::{self, Registers};
 use super::clock::Ticker;
-use super::event::{Event, Sample, Snapshot, ThreadIndex, Wait};
+use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
 use super::proc_fs::{self, MapEntry, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
+use crate::unwind::deep::DeepRules;
 use sys::{SignalSet, Tid, WaitStatus};
 
 /// At how many ticks in a row a thread must be seen in one place before the sleep counts as a wait. Shorter ones are not
@@ -35,6 +37,12 @@ const SETTLED: u32 = 2;
 
 /// An unanswered interrupt is sent again after this long: another stop can swallow it.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
+
+/// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
+const REST_AFTER_WALK: i64 = 5;
+
+/// How long answers to interrupts are waited for without sleeping.
+const PATIENCE_NS: i64 = 25_000;
 
 /// Stacks that wait for the unwinder may take this much memory; beyond it samples are lost (and counted).
 const IN_FLIGHT_LIMIT: usize = 512 << 20;
@@ -49,6 +57,8 @@ pub(crate) struct Recycled {
     pub(crate) used: usize,
     /// Whether it would have needed more.
     pub(crate) ran_out: bool,
+    /// To walk such stacks where they are, when copying does not do.
+    pub(crate) deep: Option<Box<DeepRules>>,
 }
 
 /// The tracer's ends of its channels.
@@ -84,6 +94,8 @@ pub(crate) struct Tracer<'a> {
     interrupts_by_user: Vec<i64>,
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
+    unanswered: usize,
+    patience_pause: u32,
 }
 
 impl<'a> Tracer<'a> {
@@ -108,6 +120,8 @@ impl<'a> Tracer<'a> {
             interrupts_by_user: Vec::new(),
             buffers: Vec::new(),
             in_flight: 0,
+            unanswered: 0,
+            patience_pause: 0,
         };
         tracer.adopt(root, now);
         tracer
@@ -136,6 +150,7 @@ impl<'a> Tracer<'a> {
             if self.ticker.is_due(now) {
                 self.progress.ticks.fetch_add(1, Relaxed);
                 self.tick(now);
+                self.await_answers()?;
             }
             if !self.take_reports()? {
                 break;
@@ -151,6 +166,29 @@ impl<'a> Tracer<'a> {
         Ok(TraceEnd { root_exit: self.root_exit, time, survivors, missed_ticks: self.ticker.missed() })
     }
 
+    /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
+    /// out for it for that long. Where the CPUs have too much to do for that, it is tried less often.
+    fn await_answers(&mut self) -> io::Result<()> {
+        if self.unanswered == 0 {
+            return Ok(());
+        }
+        if self.patience_pause > 0 {
+            self.patience_pause -= 1;
+            return Ok(());
+        }
+        let until = sys::monotonic_ns() + PATIENCE_NS;
+        while self.unanswered > 0 {
+            if !self.take_reports()? {
+                break;
+            }
+            if sys::monotonic_ns() >= until {
+                self.patience_pause = 16;
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn send(&self, event: Event) {
         // The unwinder goes away only when it panicked; joining it reports that.
         let _unwinder_gone = self.channels.events.send(event);
@@ -160,11 +198,15 @@ impl<'a> Tracer<'a> {
         while let Ok(recycled) = self.channels.recycled.try_recv() {
             self.in_flight -= recycled.buffer.capacity();
             if let Some(thread) = self.table.get(recycled.tid) {
+                let process = thread.process;
                 thread.stack_need = if recycled.ran_out {
                     (thread.stack_need * 2).min(LARGEST_COPY)
                 } else {
                     (recycled.used + recycled.used / 4 + 4096).clamp(SMALL_STACK, LARGEST_COPY)
                 };
+                if let Some(deep) = recycled.deep {
+                    self.table.process(process).deep = Some(Rc::from(deep));
+                }
             }
             if self.buffers.len() < 64 {
                 self.buffers.push(recycled.buffer);
@@ -196,6 +238,7 @@ impl<'a> Tracer<'a> {
 
     /// Looks at every thread that may have moved since the last tick.
     fn tick(&mut self, now: i64) {
+        self.unanswered = 0;
         for index in self.table.living() {
             let process = self.table.process(index);
             // A process whose clock stands still has no thread that ran: one call tells that of all of them.
@@ -223,6 +266,9 @@ impl<'a> Tracer<'a> {
             }
             return true;
         }
+        if now < thread.rest_until {
+            return true;
+        }
         match &thread.activity {
             Activity::Stopped { .. } => return false,
             Activity::Asleep(sleep) if sleep.ticks >= SETTLED && sleep.runs.is_some() => {
@@ -236,7 +282,7 @@ impl<'a> Tracer<'a> {
             None => true,
             Some(Whereabouts::Running) => {
                 self.wake(tid, now);
-                self.interrupt(tid, Purpose::Sample, now);
+                self.interrupt(tid, Purpose::Sample);
                 true
             }
             Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
@@ -253,11 +299,12 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn interrupt(&mut self, tid: Tid, purpose: Purpose, now: i64) {
+    fn interrupt(&mut self, tid: Tid, purpose: Purpose) {
         if let Some(thread) = self.table.get(tid)
             && sys::interrupt(tid).is_ok()
         {
-            thread.interrupt = Some(Interrupt { sent: now, purpose });
+            thread.interrupt = Some(Interrupt { sent: sys::monotonic_ns(), purpose });
+            self.unanswered += 1;
         }
     }
 
@@ -272,7 +319,7 @@ impl<'a> Tracer<'a> {
             let ran = sleep.runs.is_some() && sleep.runs != runs;
             sleep.runs = runs;
             if sleep.ticks == SETTLED {
-                self.see_sleep(tid, now);
+                self.see_sleep(tid);
             } else if ran {
                 self.sleep_again(tid, now);
             }
@@ -316,7 +363,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The thread has slept for long enough: see what it sleeps in, if that can be done without waking it for good.
-    fn see_sleep(&mut self, tid: Tid, now: i64) {
+    fn see_sleep(&mut self, tid: Tid) {
         if !self.options.off_cpu {
             return;
         }
@@ -328,12 +375,12 @@ impl<'a> Tracer<'a> {
         }
         if sleep.syscall.is_some_and(|number| restarts_undisturbed(number, sleep.target.as_deref())) {
             sleep.runs = None;
-            self.interrupt(tid, Purpose::SleepStack, now);
+            self.interrupt(tid, Purpose::SleepStack);
             return;
         }
         let (syscall, (sp, pc)) = (sleep.syscall, sleep.place);
-        let (stack, has_more) = self.copy_stack(tid, sp);
-        let snapshot = Snapshot { tid, pc, sp, fp: None, syscall, stack, has_more };
+        let stack = self.copy_stack(tid, sp);
+        let snapshot = Snapshot { tid, pc, sp, fp: None, syscall, stack };
         self.send(Event::Asleep { thread: index, snapshot });
     }
 
@@ -399,6 +446,7 @@ impl<'a> Tracer<'a> {
         if matches!(thread.activity, Activity::Stopped { .. }) {
             self.wake(tid, now);
         }
+        self.unanswered = self.unanswered.saturating_sub(usize::from(interrupt.is_some()));
         if let Some(interrupt) = interrupt
             && let Ok(raw) = sys::registers(tid)
         {
@@ -432,7 +480,7 @@ impl<'a> Tracer<'a> {
             _ => None,
         };
         let cpu_ns = if sleep_call.is_none() { thread.charge() } else { None };
-        let (stack, has_more) = self.copy_stack(tid, registers.sp());
+        let stack = self.see_stack(tid, registers);
         let snapshot = Snapshot {
             tid,
             pc: registers.pc(),
@@ -440,7 +488,6 @@ impl<'a> Tracer<'a> {
             fp: Some(registers.fp()),
             syscall: sleep_call.unwrap_or_else(|| call.map(|call| call.number)),
             stack,
-            has_more,
         };
         if name_wanted && let Some(name) = self.read_name(tid) {
             self.send(Event::ThreadName { thread: index, name });
@@ -465,22 +512,51 @@ impl<'a> Tracer<'a> {
         proc_fs::read_comm(pid, tid)
     }
 
-    /// Copies the part of the thread's stack that is in use, and whether there is more of it.
-    fn copy_stack(&mut self, tid: Tid, sp: u64) -> (Vec<u8>, bool) {
-        let Some(thread) = self.table.get(tid) else { return (Vec::new(), false) };
+    /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
+    fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
+        let (pc, sp, fp) = (registers.pc(), registers.sp(), registers.fp());
+        let copied = self.copy_stack(tid, sp);
+        let Stack::Copied { bytes, has_more: true } = &copied else { return copied };
+        if bytes.len() < LARGEST_COPY {
+            return copied;
+        }
+        let Some(thread) = self.table.get(tid) else { return copied };
+        let process = thread.process;
+        let Some(deep) = self.table.process(process).deep.clone() else { return copied };
+        let started = sys::monotonic_ns();
+        let walk = deep.walk_held(tid, pc, sp, fp);
+        let ended = sys::monotonic_ns();
+        if let Some(thread) = self.table.get(tid) {
+            thread.rest_until = ended + REST_AFTER_WALK * (ended - started);
+        }
+        self.recycle(copied);
+        Stack::Walked(walk)
+    }
+
+    fn recycle(&mut self, stack: Stack) {
+        if let Stack::Copied { bytes, .. } = stack {
+            self.in_flight -= bytes.capacity();
+            self.buffers.push(bytes);
+        }
+    }
+
+    /// Copies the part of the thread's stack that is in use, as far as it will be needed.
+    fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
+        const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
+        let Some(thread) = self.table.get(tid) else { return NOTHING };
         let (process, pid) = (thread.process, thread.pid);
         if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) || !self.table.process(process).mapped {
             self.read_maps(tid, pid, sp);
         }
-        let Some(thread) = self.table.get(tid) else { return (Vec::new(), false) };
+        let Some(thread) = self.table.get(tid) else { return NOTHING };
         let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
         let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
-        let mut stack = self.buffers.pop().unwrap_or_default();
-        stack.resize(wanted, 0);
-        let read = sys::read_memory(tid, sp, &mut stack);
-        stack.truncate(read);
-        self.in_flight += stack.capacity();
-        (stack, wanted < in_use)
+        let mut bytes = self.buffers.pop().unwrap_or_default();
+        bytes.resize(wanted, 0);
+        let read = sys::read_memory(tid, sp, &mut bytes);
+        bytes.truncate(read);
+        self.in_flight += bytes.capacity();
+        Stack::Copied { bytes, has_more: wanted < in_use }
     }
 
     /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in.

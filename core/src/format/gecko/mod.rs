@@ -1,0 +1,41 @@
+//! Firefox Profiler files ("processed" profiles), version 64.
+//!
+//! * Shared tables of strings, functions, frames and stacks; threads with samples and markers as columns; times in
+//!   milliseconds, which keep every nanosecond of our times as decimals.
+//! * The format has no place for some of what the model knows: waits, slices, flows, kinds of functions, … All of that
+//!   stands in the key `traceview` of `meta` and of each thread (see [`extension`]), which other tools pass over.
+//!   A reader decodes the file as if it were anyone's, then applies what that key adds or corrects: reading back
+//!   gives an equal profile.
+//! * What the format forbids is repaired in the file and kept as it was under `traceview`. Rows that the writer
+//!   had to add stand behind the profile's own rows, or are listed (samples).
+//! * `traceview` describes rows by number. It holds only for the file as it was written: a tool that stores a profile
+//!   again renumbers the rows (and raises the version).
+//!
+//! | file | concept |
+//! |------|---------|
+//! | `schema` | the file's own structure, for reading |
+//! | `extension` | the key `traceview`, for both directions |
+//! | `number`, `names` | numbers and words of the file |
+//! | `write/…`, `read/…` | model to file and back, by the same parts |
+
+mod extension;
+mod names;
+mod number;
+mod read;
+mod schema;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+/// The version that is written and read.
+pub const VERSION: u32 = 64;
+
+const FORMAT: &str = "Firefox profiles";
+const VERSION_KEY: &[u8] = b"\"preprocessedProfileVersion\"";
+
+/// Whether `bytes` look like a processed Firefox profile: a JSON object with its version key somewhere.
+pub fn sniff(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    text.starts_with(b"{") && text.windows(VERSION_KEY.len()).any(|window| window == VERSION_KEY)
+}

@@ -1,0 +1,169 @@
+//! Markers of a thread, and its slices as markers.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::extension::{id, optional_millis, time_patch};
+use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
+use super::schema::{FieldShape, shape};
+use super::shared::index;
+use super::{Out, Written};
+use crate::format::gecko::extension::{Markers, Patch};
+use crate::model::{Field, FieldValue, Marker, MarkerTiming, PayloadId, StackId, Thread, Time};
+
+pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) -> Written {
+    let (markers, slices) = (&thread.markers, &thread.slices);
+    let data = (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row) });
+    let args = slices.args.iter().map(|args| SliceData { layout, args: *args });
+    json.column("data", data.map(Either::Left).chain(args.map(Either::Right)))?;
+    json.column("name", markers.name.iter().chain(&slices.name).map(|name| id(*name)))?;
+    let starts = slices.start.iter().map(|start| Some(*start));
+    json.column("startTime", markers.timing.iter().map(start).chain(starts).map(optional_millis))?;
+    let ends = slices.start.iter().zip(&slices.duration).map(|(start, duration)| Some(*start + *duration));
+    json.column("endTime", markers.timing.iter().map(end).chain(ends).map(optional_millis))?;
+    json.column("phase", markers.timing.iter().map(phase).chain(slices.start.iter().map(|_| 1)))?;
+    let categories = markers.category.iter().chain(&slices.category);
+    json.column("category", categories.map(|category| layout.category(*category)))?;
+    json.field("length", &(markers.len() + slices.len()))
+}
+
+pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
+    let markers = &thread.markers;
+    let moments = |moment: fn(&MarkerTiming) -> Option<Time>| {
+        // A time that is not used needs no correction.
+        time_patch(markers.timing.iter().map(move |timing| moment(timing).unwrap_or_default()))
+    };
+    Markers {
+        rows: row(markers.len()),
+        schema: markers.schema.iter().copied().map(index).collect(),
+        payload: markers.payload.iter().copied().map(index).collect(),
+        start: moments(start),
+        end: moments(end),
+        category: Patch::between(
+            markers.category.iter().map(|category| layout.category(*category)),
+            markers.category.iter().copied().map(id),
+        ),
+    }
+}
+
+fn start(timing: &MarkerTiming) -> Option<Time> {
+    match *timing {
+        MarkerTiming::Instant(time) | MarkerTiming::Interval(time, _) | MarkerTiming::Start(time) => Some(time),
+        MarkerTiming::End(_) => None,
+    }
+}
+
+fn end(timing: &MarkerTiming) -> Option<Time> {
+    match *timing {
+        MarkerTiming::Interval(_, time) | MarkerTiming::End(time) => Some(time),
+        MarkerTiming::Instant(_) | MarkerTiming::Start(_) => None,
+    }
+}
+
+const fn phase(timing: &MarkerTiming) -> u8 {
+    match timing {
+        MarkerTiming::Instant(_) => 0,
+        MarkerTiming::Interval(..) => 1,
+        MarkerTiming::Start(_) => 2,
+        MarkerTiming::End(_) => 3,
+    }
+}
+
+enum Either<A, B> {
+    Left(A),
+    Right(B),
+}
+
+impl<A: Serialize, B: Serialize> Serialize for Either<A, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Left(value) => value.serialize(serializer),
+            Self::Right(value) => value.serialize(serializer),
+        }
+    }
+}
+
+/// The data of a marker as other tools show it: what its schema's formats can show. All of it is in `traceview`.
+struct MarkerData<'a> {
+    layout: &'a Layout<'a>,
+    marker: Marker,
+}
+
+#[derive(serde::Serialize)]
+struct Cause {
+    stack: u32,
+}
+
+impl Serialize for MarkerData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (layout, marker) = (self.layout, &self.marker);
+        let mut map = serializer.serialize_map(None)?;
+        let kind = marker.schema.map_or(PLAIN_TYPE, |schema| &layout.schema_names[schema.index()]);
+        map.serialize_entry("type", kind)?;
+        if let Some(stack) = marker.stack {
+            map.serialize_entry("cause", &Cause { stack: id::<StackId>(stack) })?;
+        }
+        let fields = marker.payload.map_or(&[][..], |payload| layout.profile.payloads.get(payload));
+        for (index, field) in fields.iter().enumerate() {
+            let key = layout.profile.string(field.key);
+            let taken = ["type", "cause"].contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
+            if !taken && let Some(value) = self.shown(field) {
+                map.serialize_entry(key, &value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl MarkerData<'_> {
+    /// The field's value, unless its format cannot show it.
+    fn shown(&self, field: &Field) -> Option<Value> {
+        let profile = self.layout.profile;
+        let schema = self.marker.schema.map(|schema| &profile.marker_schemas[schema.index()]);
+        let described = schema.and_then(|schema| schema.fields.iter().find(|other| other.key == field.key));
+        let value = match &field.value {
+            FieldValue::Text(text) => Value::from(profile.string(*text)),
+            FieldValue::Integer(value) => Value::from(*value),
+            FieldValue::Float(value) => serde_json::Number::from_f64(*value).map(Value::Number)?,
+            FieldValue::Bool(value) => Value::from(*value),
+            FieldValue::Json(text) => serde_json::from_str(profile.string(*text)).ok()?,
+        };
+        let Some(described) = described else { return Some(value) };
+        match (shape(self.layout, described), &field.value) {
+            (FieldShape::StringRow, FieldValue::Text(text)) => Some(id(*text).into()),
+            (FieldShape::StringRow, _) => None,
+            (FieldShape::Number, _) => value.is_number().then_some(value),
+            (FieldShape::Array, _) => value.is_array().then_some(value),
+            (FieldShape::Text, _) if value.is_string() => Some(value),
+            (FieldShape::Text, _) => Some(value.to_string().into()),
+        }
+    }
+}
+
+/// The data of a slice's marker: its arguments as one line of text.
+struct SliceData<'a> {
+    layout: &'a Layout<'a>,
+    args: Option<PayloadId>,
+}
+
+impl Serialize for SliceData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", SLICE_TYPE)?;
+        if let Some(args) = self.args {
+            let profile = self.layout.profile;
+            let one = |field: &Field| {
+                let key = profile.string(field.key);
+                match &field.value {
+                    FieldValue::Text(text) | FieldValue::Json(text) => format!("{key}: {}", profile.string(*text)),
+                    FieldValue::Integer(value) => format!("{key}: {value}"),
+                    FieldValue::Float(value) => format!("{key}: {value}"),
+                    FieldValue::Bool(value) => format!("{key}: {value}"),
+                }
+            };
+            let text: Vec<String> = profile.payloads.get(args).iter().map(one).collect();
+            map.serialize_entry("args", &text.join(", "))?;
+        }
+        map.end()
+    }
+}
