@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub mod info;
+pub mod profile_file;
 pub mod record;
 pub mod report;
 pub mod run;
@@ -18,7 +19,7 @@ pub fn execute(command: Command, surroundings: &Surroundings) -> Result<ExitCode
     match command {
         Command::Run(args) => run::execute(*args, surroundings),
         Command::Record(args) => record::execute(args, surroundings),
-        // The other verbs join here when they are merged.
-        Command::Info(_) | Command::Report(_) => Err(Error::Recording("not merged yet".into())),
+        Command::Info(args) => info::execute(&args, surroundings),
+        Command::Report(args) => report::execute(&args, surroundings),
     }
 }
