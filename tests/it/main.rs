@@ -1,1 +1,3 @@
 //! One test binary for all tests from outside.
+
+mod gecko;
