@@ -71,7 +71,9 @@ impl Violations {
     fn field(&mut self, value: &Value, path: &str, key: &str, expected: &str, fits: impl Fn(&Value) -> bool) {
         match value.get(key) {
             None => self.add(format_args!("{path}.{key}"), "missing"),
-            Some(value) if !fits(value) => self.add(format_args!("{path}.{key}"), format_args!("{value} is not {expected}")),
+            Some(value) if !fits(value) => {
+                self.add(format_args!("{path}.{key}"), format_args!("{value} is not {expected}"));
+            }
             Some(_) => {}
         }
     }

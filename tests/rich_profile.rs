@@ -1,12 +1,12 @@
 //! A profile in which every table of the model is filled and every optional value is there once and missing once.
 
 use traceview_core::model::{
-    Category, Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, ExitStatus, Field, FieldValue,
-    FlowAnchor, FlowMember, FlowPhase, Frame, FrameId, Function, FunctionKind, Label, LabelValue, Library, LibraryId,
-    Machine, Mapping, Marker, MarkerField, MarkerGraph, MarkerId, MarkerSchema, MarkerTiming, Meta, Nanos,
-    NativeSymbol, OsId, Process, ProcessId, Profile, ProfileBuilder, Quality, Resource, ResourceKind, SampleFlags,
-    Slice, SliceId, Source, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn,
-    ValueType, Values, Wait, WaitReason, Warning, WeightUnit,
+    Category, Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, ExitStatus, Field, FieldValue, FlowAnchor,
+    FlowMember, FlowPhase, Frame, FrameId, Function, FunctionKind, Label, LabelValue, Library, LibraryId, Machine,
+    Mapping, Marker, MarkerField, MarkerGraph, MarkerId, MarkerSchema, MarkerTiming, Meta, Nanos, NativeSymbol, OsId,
+    Process, ProcessId, Profile, ProfileBuilder, Quality, Resource, ResourceKind, SampleFlags, Slice, SliceId, Source,
+    StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn, ValueType, Values, Wait,
+    WaitReason, Warning, WeightUnit,
 };
 
 /// See the module.
@@ -74,12 +74,12 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
         builder.add_mapping(Mapping { process, library, start, end, file_offset: 0x2000, from: Time(-7), until });
     }
     let [app_name, libc_name, host] = ["demo", "libc.so.6", "example"].map(|name| builder.string(name));
-    let of_library =
-        |name, library| Resource { name, kind: ResourceKind::Library, library: Some(library), host: None };
+    let of_library = |name, library| Resource { name, kind: ResourceKind::Library, library: Some(library), host: None };
     let app_resource = builder.resource(of_library(app_name, app));
     let libc_resource = builder.resource(of_library(libc_name, libc));
     builder.resource(Resource { name: host, kind: ResourceKind::WebHost, library: None, host: Some(host) });
-    let [path, id, content] = ["src/main.rs", "abc123", "fn main() {\n    \"🦀\";\n}\n"].map(|text| builder.string(text));
+    let [path, id, content] =
+        ["src/main.rs", "abc123", "fn main() {\n    \"🦀\";\n}\n"].map(|text| builder.string(text));
     let source = builder.source(Source { path, id: Some(id), content: Some(content) });
     let bare_source = builder.source(Source { path: id, id: None, content: None });
     let [crate_name, version] = ["demo", "0.1.0"].map(|text| builder.string(text));
@@ -249,8 +249,7 @@ fn sampled(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[StackId]
     let numbers = builder.label_set(vec![label(LabelValue::Number(i64::MIN, Some(unit)))]);
     let samples = &mut thread.samples;
     samples.time = [1_000_000, 2_000_001, 3_123_456, 30_000_000, 31_000_000, 59_000_000].map(Time).into();
-    samples.stack =
-        vec![Some(stacks[1]), Some(stacks[2]), Some(stacks[3]), Some(stacks[4]), None, Some(stacks[1])];
+    samples.stack = vec![Some(stacks[1]), Some(stacks[2]), Some(stacks[3]), Some(stacks[4]), None, Some(stacks[1])];
     samples.cpu = [0, 999_999, 1_000_000, -5, 1_000_000].map(|ns| CpuDelta::new(Nanos(ns))).into();
     samples.cpu.push(CpuDelta::UNKNOWN);
     samples.values = vec![
@@ -351,7 +350,9 @@ fn markers(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[StackId]
         Marker { schema: None, ..marker },
         Marker { schema: None, payload: None, stack: None, ..marker },
     ];
-    rows.into_iter().for_each(|marker| drop(thread.markers.push(marker)));
+    for marker in rows {
+        thread.markers.push(marker);
+    }
 }
 
 fn schema(builder: &mut ProfileBuilder, name: &str) -> traceview_core::model::MarkerSchemaId {
@@ -413,12 +414,8 @@ fn counters(builder: &mut ProfileBuilder, parent: ProcessId, child: ProcessId, m
 
 fn flows(builder: &mut ProfileBuilder, threads: &[ThreadId]) {
     let [name, category, id] = ["request", "net", "0x1f"].map(|text| builder.string(text));
-    let member = |time, thread: usize, phase, anchor| FlowMember {
-        thread: threads[thread],
-        time: Time(time),
-        phase,
-        anchor,
-    };
+    let member =
+        |time, thread: usize, phase, anchor| FlowMember { thread: threads[thread], time: Time(time), phase, anchor };
     let members = [
         member(10, 1, FlowPhase::Start, FlowAnchor::Slice(SliceId::new(1))),
         member(20, 0, FlowPhase::Step, FlowAnchor::Thread),

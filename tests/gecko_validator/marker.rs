@@ -136,8 +136,7 @@ fn times(found: &mut Violations, file: &Value, markers: &Value, path: &str) {
             Some(3) => &[end],
             _ => &[start],
         };
-        let outside =
-            |time: f64| from.is_some_and(|from| time < from) || to.is_some_and(|to| time > to);
+        let outside = |time: f64| from.is_some_and(|from| time < from) || to.is_some_and(|to| time > to);
         if used.iter().flatten().any(|time| outside(*time)) {
             found.add(format_args!("{path}[{row}]"), "outside profilingStartTime to profilingEndTime: cut off");
         }

@@ -69,7 +69,8 @@ fn values_that_are_not_what_they_have_to_be_are_refused_with_their_place() {
         ("/threads/0/traceview/process", max.clone(), "threads[0].traceview.process: row 4294967295"),
         ("/threads/0/traceview/samples/added", json!([3, 3]), "added[1]: row 3 is not between 4 and"),
         ("/threads/0/traceview/samples/added", json!([max]), "added[0]: row 4294967295"),
-        ("/threads/0/traceview/samples/added", json!([]), "columns are of one length"),
+        ("/threads/0/traceview/samples/added", json!([]), "threads[0].samples.stack[3]: row 10 does not exist"),
+        ("/threads/0/traceview/samples/flags", json!([0]), "columns are of one length"),
         ("/threads/0/traceview/samples/labels/0", json!(9), "labels[0]: row 9"),
         ("/threads/0/traceview/waits/reason/0", json!(9), "threads[0].traceview.waits.reason[0]: unknown reason 9"),
         ("/threads/0/traceview/waits/stack", json!([]), "threads[0].traceview.waits.stack: 0 rows instead of 5"),
@@ -96,7 +97,7 @@ fn values_that_are_not_what_they_have_to_be_are_refused_with_their_place() {
         ("/meta/traceview/categories/0/color", json!("pink"), "categories[0].color: unknown colour \"pink\""),
         ("/meta/traceview/symbolStatus", json!([]), "meta.traceview.symbolStatus: 0 rows instead of 2"),
         ("/meta/traceview/rows/frames", json!(99), "meta.traceview.rows.frames: 99 rows, but the file has only"),
-        ("/meta/traceview/rows/stacks", json!(0), "row 0 does not exist: shared.stackTable has 0 rows"),
+        ("/meta/traceview/rows/stacks", json!(0), "row 3 does not exist: shared.stackTable has 0 rows"),
         ("/meta/traceview/counters", json!([]), "meta.traceview.counters: 0 rows instead of 3"),
         ("/meta/traceview/counters/2/lead", json!(true), "meta.traceview.counters[2].lead: the counter has no rows"),
         ("/counters/0/samples/count", json!([]), "counters[0].samples.count: 0 rows instead of 4"),
@@ -170,13 +171,17 @@ fn what_is_not_json_is_refused_with_its_offset() {
 #[test]
 fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    for file in [
-        format!("{{\"preprocessedProfileVersion\":{deep}"),
-        format!("{{\"meta\":{{\"preprocessedProfileVersion\":64,\"interval\":{deep}}}}}"),
+    for (file, message) in [
+        (format!("{{\"preprocessedProfileVersion\":{deep}}}"), "missing field `meta`"),
+        (format!("{{\"meta\":{{\"preprocessedProfileVersion\":64,\"interval\":{deep}}}}}"), "invalid type: sequence"),
     ] {
         let error = read(file.as_bytes()).expect_err("too deep").to_string();
-        assert!(error.contains("recursion limit") || error.contains("invalid type"), "{error}");
+        assert!(error.contains(message), "{error}");
     }
+    let data = Value::Array(vec![json!({"type": "tv-Lock", "x": "DEEP"}); 6]);
+    let file = String::from_utf8(with("/threads/1/markers/data", &data)).expect("text").replace("\"DEEP\"", &deep);
+    let error = read(file.as_bytes()).expect_err("too deep").to_string();
+    assert!(error.contains("recursion limit exceeded"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod hostile;
 mod other_tools;
-
+mod property;
 mod round_trip;
 mod validator;
 

@@ -27,7 +27,10 @@ fn every_field_that_is_taken_away_is_missed() {
         ("/meta/markerSchema/0", "name display fields"),
         ("/meta/markerSchema/0/fields/0", "key format"),
         ("/libs/0", "arch name path debugName debugPath breakpadId codeId"),
-        ("/shared", "stackTable frameTable funcTable resourceTable nativeSymbols sources sourceLocationTable stringArray"),
+        (
+            "/shared",
+            "stackTable frameTable funcTable resourceTable nativeSymbols sources sourceLocationTable stringArray",
+        ),
         ("/shared/stackTable", "frame prefix length"),
         (
             "/shared/frameTable",

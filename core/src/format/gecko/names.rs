@@ -1,8 +1,6 @@
 //! The words by which files name colours, kinds and units; each list serves both directions.
 
-use crate::model::{
-    Color, CounterGraph, FlowPhase, FunctionKind, ResourceKind, SymbolStatus, WaitReason, WeightUnit,
-};
+use crate::model::{Color, CounterGraph, FlowPhase, FunctionKind, ResourceKind, SymbolStatus, WaitReason, WeightUnit};
 
 /// The schema types that the front end treats specially, by code of its own that expects certain fields.
 pub(super) const RESERVED_TYPES: [&str; 13] = [
@@ -85,8 +83,7 @@ pub(super) const SYMBOL_STATUSES: [(SymbolStatus, u8); 5] = [
 pub(super) const WAIT_REASONS: [(WaitReason, u8); 3] =
     [(WaitReason::Blocked, 0), (WaitReason::Runnable, 1), (WaitReason::Stopped, 2)];
 
-pub(super) const FLOW_PHASES: [(FlowPhase, u8); 3] =
-    [(FlowPhase::Start, 0), (FlowPhase::Step, 1), (FlowPhase::End, 2)];
+pub(super) const FLOW_PHASES: [(FlowPhase, u8); 3] = [(FlowPhase::Start, 0), (FlowPhase::Step, 1), (FlowPhase::End, 2)];
 
 /// The word of `value`.
 ///

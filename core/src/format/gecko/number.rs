@@ -157,7 +157,10 @@ mod tests {
             let number: Number = serde_json::from_str(text).expect(text);
             assert_eq!(serde_json::to_string(&number).expect("a number"), text);
         }
-        assert_eq!(serde_json::from_str::<Number>("18446744073709551615").expect("large"), Number::Float(2f64.powi(64)));
+        assert_eq!(
+            serde_json::from_str::<Number>("18446744073709551615").expect("large"),
+            Number::Float(2f64.powi(64))
+        );
         assert!(serde_json::from_str::<Number>("\"5\"").is_err());
         for value in [0.1 + 0.2, 1e300, -0.0, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY] {
             let text = serde_json::to_string(&Exact(value)).expect("a double");

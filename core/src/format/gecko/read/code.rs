@@ -154,7 +154,8 @@ impl Code {
         ];
         same_length(format_args!("shared.nativeSymbols"), table.length, &columns)?;
         for row in 0..table.length {
-            let library = self.libraries.get(table.lib_index[row], format_args!("shared.nativeSymbols.libIndex[{row}]"))?;
+            let library =
+                self.libraries.get(table.lib_index[row], format_args!("shared.nativeSymbols.libIndex[{row}]"))?;
             let name = self.strings.get(table.name[row], format_args!("shared.nativeSymbols.name[{row}]"))?;
             let symbol = NativeSymbol { library, address: table.address[row], name, size: table.function_size[row] };
             self.symbols.push(builder.native_symbol(symbol));

@@ -91,8 +91,7 @@ fn told_apart(
             &same_rows
         }
     };
-    let columns =
-        [("fullName", table.full_name.len()), ("origin", table.origin.len()), ("fileRow", file_rows.len())];
+    let columns = [("fullName", table.full_name.len()), ("origin", table.origin.len()), ("fileRow", file_rows.len())];
     same_length(format_args!("{AT}"), count, &columns)?;
     let mut rows = Vec::with_capacity(count);
     for (row, wanted) in file_rows.iter().enumerate() {

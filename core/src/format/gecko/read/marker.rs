@@ -215,11 +215,7 @@ fn field_value(builder: &mut ProfileBuilder, value: &Value) -> FieldValue {
 }
 
 /// The stack that a marker's data names as its cause.
-fn cause(
-    code: &Code,
-    data: Option<&MarkerData>,
-    at: std::fmt::Arguments<'_>,
-) -> Result<Option<StackId>, ReadError> {
+fn cause(code: &Code, data: Option<&MarkerData>, at: std::fmt::Arguments<'_>) -> Result<Option<StackId>, ReadError> {
     let cause = data.and_then(|data| data.0.iter().find(|(key, _)| key.0 == "cause"));
     match cause.and_then(|(_, cause)| cause.get("stack")) {
         None | Some(Value::Null) => Ok(None),

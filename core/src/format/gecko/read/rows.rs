@@ -52,7 +52,9 @@ pub(super) fn wrong(at: Arguments<'_>, message: impl Display) -> ReadError {
 /// Checks that all columns of the table at `at` have `length` rows.
 pub(super) fn same_length(at: Arguments<'_>, length: usize, columns: &[(&str, usize)]) -> Result<(), ReadError> {
     match columns.iter().find(|(_, rows)| *rows != length) {
-        Some((column, rows)) => Err(wrong(format_args!("{at}.{column}"), format_args!("{rows} rows instead of {length}"))),
+        Some((column, rows)) => {
+            Err(wrong(format_args!("{at}.{column}"), format_args!("{rows} rows instead of {length}")))
+        }
         None => Ok(()),
     }
 }

@@ -10,15 +10,12 @@ use super::marker::Markers;
 use super::rows::{Rows, apply, length, moment, optional_time, same_length, times, unchecked, wrong};
 use crate::format::ReadError;
 use crate::model::{
-    CpuDelta, LabelSetId, Nanos, OsId, Process, ProcessId, ProfileBuilder, SampleFlags, SampleTable, Slice,
-    SliceTable, Thread, ThreadUsage, Time, ValueColumn, ValueTypeId, Values, Wait, WaitTable, Warning, WeightUnit,
+    CpuDelta, LabelSetId, Nanos, OsId, Process, ProcessId, ProfileBuilder, SampleFlags, SampleTable, Slice, SliceTable,
+    Thread, ThreadUsage, Time, ValueColumn, ValueTypeId, Values, Wait, WaitTable, Warning, WeightUnit,
 };
 
 /// The processes that the threads of a file of another tool name.
-pub(super) fn processes(
-    builder: &mut ProfileBuilder,
-    threads: &[FileThread],
-) -> Result<Rows<ProcessId>, ReadError> {
+pub(super) fn processes(builder: &mut ProfileBuilder, threads: &[FileThread]) -> Result<Rows<ProcessId>, ReadError> {
     let mut of_threads = Rows::new("the processes");
     for (index, thread) in threads.iter().enumerate() {
         let pid = match os_id(&thread.pid) {

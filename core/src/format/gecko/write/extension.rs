@@ -4,8 +4,8 @@ use super::layout::{Layout, row};
 use super::shared::{file_address, file_inline_depth, file_subcategory, index};
 use super::{is_exact, millis};
 use crate::format::gecko::extension::{
-    Category, Counter, Crates, EXTENSION_VERSION, Extension, Flows, Frames, Functions, LabelSets, MarkerField,
-    MarkerGraph, MarkerSchema, Mappings, Meta, OsId, Patch, Payloads, Process, Quality, Rows, ValueTypes, Warning,
+    Category, Counter, Crates, EXTENSION_VERSION, Extension, Flows, Frames, Functions, LabelSets, Mappings,
+    MarkerField, MarkerGraph, MarkerSchema, Meta, OsId, Patch, Payloads, Process, Quality, Rows, ValueTypes, Warning,
 };
 use crate::format::gecko::names::{COLORS, FLOW_PHASES, FUNCTION_KINDS, SYMBOL_STATUSES, word};
 use crate::format::gecko::number::Exact;

@@ -42,11 +42,7 @@ impl<W: Write> Json<W> {
     }
 
     /// A field that is an array, one value after the other.
-    pub(super) fn column<T: Serialize>(
-        &mut self,
-        key: &str,
-        values: impl IntoIterator<Item = T>,
-    ) -> io::Result<()> {
+    pub(super) fn column<T: Serialize>(&mut self, key: &str, values: impl IntoIterator<Item = T>) -> io::Result<()> {
         self.separate(Some(key))?;
         serde_json::Serializer::new(&mut self.out).collect_seq(values)?;
         Ok(())

@@ -284,6 +284,8 @@ fn main_threads(profile: &Profile) -> Vec<bool> {
 /// Markers outside the file's range would not be shown, so it spans all that is timed.
 fn extent(profile: &Profile, interval: Nanos) -> TimeRange {
     let mut extent = profile.extent().unwrap_or(TimeRange { start: Time::ZERO, end: Time::ZERO + interval });
+    // The model does not demand that a recording ends after it starts.
+    extent = TimeRange { start: extent.start.min(extent.end), end: extent.end.max(extent.start) };
     for thread in &profile.threads {
         if let Some(last) = thread.samples.time.last() {
             extent.end = extent.end.max(*last + interval);

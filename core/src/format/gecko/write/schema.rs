@@ -19,6 +19,9 @@ pub(super) enum FieldShape {
     Array,
 }
 
+/// Keys of a marker's data that mean the same for all types.
+pub(super) const OWN_KEYS: [&str; 2] = ["type", "cause"];
+
 const FORMATS: [(&str, FieldShape); 21] = [
     ("string", FieldShape::Text),
     ("sanitized-string", FieldShape::Text),
@@ -107,12 +110,8 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
         is_stack_based: false,
     };
     if layout.has_slices() {
-        let args = FileField {
-            key: "args",
-            label: Some("Arguments"),
-            format: FileFormat::Name("string"),
-            hidden: false,
-        };
+        let args =
+            FileField { key: "args", label: Some("Arguments"), format: FileFormat::Name("string"), hidden: false };
         json.element(&plain(SLICE_TYPE, vec![args]))?;
     }
     let threads = &layout.profile.threads;
@@ -137,7 +136,8 @@ fn file_schema<'a>(layout: &Layout<'a>, schema: &MarkerSchema, name: &'a str) ->
     let text = |id: StringId| profile.string(id);
     let optional = |id: Option<StringId>| id.map(text);
     let mut keys = FxHashSet::default();
-    let fields = schema.fields.iter().filter(|field| keys.insert(field.key)).map(|field| FileField {
+    let fields = schema.fields.iter().filter(|field| keys.insert(field.key) && !OWN_KEYS.contains(&text(field.key)));
+    let fields = fields.map(|field| FileField {
         key: text(field.key),
         label: optional(field.label),
         format: file_format(text(field.format)),
@@ -153,11 +153,7 @@ fn file_schema<'a>(layout: &Layout<'a>, schema: &MarkerSchema, name: &'a str) ->
         description: optional(schema.description),
         fields: fields.collect(),
         graphs: graphs
-            .map(|graph| FileGraph {
-                key: text(graph.key),
-                kind: text(graph.kind),
-                color: graph_color(graph.color),
-            })
+            .map(|graph| FileGraph { key: text(graph.key), kind: text(graph.kind), color: graph_color(graph.color) })
             .collect(),
         color_field: optional(schema.color_field),
         is_stack_based: schema.stack_based,
