@@ -17,7 +17,7 @@ use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use traceview_workloads::signal::{handle, set_default};
-use traceview_workloads::system::{Page, fork, nap, new_session, own_pid, signal, wait_for};
+use traceview_workloads::system::{Page, close_standard_files, fork, nap, new_session, own_pid, signal, wait_for};
 use traceview_workloads::work::churn_for;
 use traceview_workloads::{arg_or, mode};
 
@@ -76,6 +76,7 @@ fn leave_daemon_behind() {
     let child = fork(|| {
         new_session();
         fork(|| {
+            close_standard_files();
             for _ in 0..6_000 {
                 if file.exists() {
                     let done = file.with_extension("done");
