@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use serde_json::Value;
 use traceview_tests::workload::workload;
@@ -26,8 +25,12 @@ fn main() -> io::Result<()> {
     let mut differences = Vec::new();
     for _ in 0..pairs {
         let alone = share_of_gaps(Command::new(&gaps).arg(SECONDS), directory.path())?;
+<<<<<<< HEAD
         let sampled =
             share_of_gaps(profiled(&gaps, &[SECONDS], directory.path()).stderr(Stdio::null()), directory.path())?;
+=======
+        let sampled = share_of_gaps(&mut profiled(&gaps, &[SECONDS], directory.path()), directory.path())?;
+>>>>>>> main
         writeln!(out, "{alone:>25.2} % {sampled:>20.2} % {:>8.2} %", sampled - alone)?;
         differences.push(sampled - alone);
     }
@@ -36,7 +39,7 @@ fn main() -> io::Result<()> {
     let work = workload("fixed_work");
     let mut ratios = Vec::new();
     for _ in 0..pairs {
-        let alone = seconds(&mut Command::new(&work))?;
+        let alone = own_seconds(&mut Command::new(&work), directory.path())?;
         let sampled = own_seconds(&mut profiled(&work, &[], directory.path()), directory.path())?;
         ratios.push(sampled / alone);
     }
@@ -47,7 +50,7 @@ fn main() -> io::Result<()> {
 fn profiled(program: &Path, args: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_traceview-under-test"));
     command.args(["record", "-o"]).arg(directory.join("out.json.gz")).arg("--").arg(program).args(args);
-    command.env("XDG_DATA_HOME", directory);
+    command.env("XDG_DATA_HOME", directory).stderr(Stdio::null());
     command
 }
 
@@ -68,17 +71,9 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("no number `{key}` in {value}"))
 }
 
-/// Seconds from start to exit.
-fn seconds(command: &mut Command) -> io::Result<f64> {
-    let start = Instant::now();
-    let status = command.stdout(Stdio::null()).status()?;
-    assert!(status.success(), "{command:?}: {status}");
-    Ok(start.elapsed().as_secs_f64())
-}
-
-/// Seconds that the program itself took under the profiler, whose own start and symbolization do not count.
+/// Seconds that the program took by its own clock: the profiler's start and symbolization do not count.
 fn own_seconds(command: &mut Command, directory: &Path) -> io::Result<f64> {
-    let truth = json(command.stderr(Stdio::null()), directory)?;
+    let truth = json(command, directory)?;
     Ok(number(&truth, "wall_ns") / 1e9)
 }
 

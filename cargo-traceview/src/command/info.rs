@@ -3,7 +3,7 @@
 use traceview_core::model::Profile;
 use traceview_core::report::{InfoSource, Style, info_json, write_info};
 
-use super::{print, read_profile};
+use super::profile_file;
 use crate::cli::args::InfoArgs;
 use crate::cli::plan::Surroundings;
 use crate::error::Error;
@@ -13,12 +13,11 @@ use crate::terminal;
 /// `cargo traceview info [FILE] [--json]`
 ///
 /// # Errors
-/// When the file can't be read, or stdout not be written.
+/// When the file can't be read, or stdout fails.
 pub fn execute(args: &InfoArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let profile = read_profile(args.file.as_deref(), surroundings)?;
-    // The one format and version that is read so far.
-    let source = InfoSource { format: "firefox".to_owned(), version: Some(64) };
-    print(&render(&profile, &source, args, terminal::stdout_style()))
+    let (profile, source) = profile_file::load(args.file.as_deref(), surroundings)?;
+    profile_file::print(&render(&profile, &source, args, terminal::stdout_style()))?;
+    Ok(ExitCode::Fine)
 }
 
 /// What `args` ask for of `profile`, which was read from `source`.

@@ -9,7 +9,7 @@ use traceview_core::report::{
     Style, TreeDirection, TreeLimits, format_duration, top_json, tree_json, write_top, write_tree,
 };
 
-use super::{print, read_profile};
+use super::profile_file;
 use crate::cli::args::ReportArgs;
 use crate::cli::plan::Surroundings;
 use crate::cli::time;
@@ -23,13 +23,14 @@ const DEFAULT_TOP: usize = 20;
 /// Inverted trees can be as large as all stacks written out, so JSON ends after this many rows (and says so).
 const MOST_INVERTED_ROWS: usize = 100_000;
 
-/// `cargo traceview report [FILE] [--top N | --tree | --inverted] [--json] [FILTERS]`
+/// `cargo traceview report [FILE] …`
 ///
 /// # Errors
-/// When the file can't be read, the filters leave nothing, or stdout can't be written.
+/// When the file can't be read, the filters leave nothing, or stdout fails.
 pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let profile = read_profile(args.file.as_deref(), surroundings)?;
-    print(&render(&profile, args, terminal::stdout_style())?)
+    let (profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
+    profile_file::print(&render(&profile, args, terminal::stdout_style())?)?;
+    Ok(ExitCode::Fine)
 }
 
 /// The report on `profile` that `args` ask for.
@@ -125,7 +126,6 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use crate::exit_code::ExitCode;
 
     /// Thread `main` (10) in `work` from 0 s to 2 s, thread `worker` (11) in `help` from 1 s on; 1 ms each 10 ms.
     fn profile() -> Profile {

@@ -1,7 +1,7 @@
 //! Pure functions from a profile and a [`Selection`] to what a view or a report shows.
 //!
-//! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples) → [`call_tree`],
-//! [`InvertedTree`], [`functions`], [`crate_shares`] (passes over the stacks, none of them recursive).
+//! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples) → [`call_tree()`],
+//! [`InvertedTree`], [`functions()`], [`crate_shares`] (passes over the stacks, none of them recursive).
 
 mod amount;
 mod call_tree;

@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 
 use super::style::printable;
-use crate::analysis::{Callee, FunctionFacts};
-use crate::model::{FunctionId, FunctionKind, Profile, StandardCategory};
+use crate::analysis::{Callee, FunctionFacts, own_binary};
+use crate::model::{FunctionId, FunctionKind, LibraryId, Profile, StandardCategory};
 
 /// Looks up names, files, crates and categories.
 pub(super) struct Labels<'a> {
     profile: &'a Profile,
     facts: FunctionFacts,
+    own_binary: Option<LibraryId>,
 }
 
 impl<'a> Labels<'a> {
     pub(super) fn of(profile: &'a Profile) -> Self {
-        Self { profile, facts: FunctionFacts::of(profile) }
+        Self { profile, facts: FunctionFacts::of(profile), own_binary: own_binary(profile) }
     }
 
     pub(super) fn facts(&self) -> &FunctionFacts {
@@ -66,7 +67,7 @@ impl<'a> Labels<'a> {
     }
 
     /// What a person needs besides the name to know whose function it is: ` (memchr 2.7.4)` or ` (libc.so.6)`.
-    /// Nothing for code of the workspace and of std.
+    /// Nothing for code of the workspace, of std, or of no crate in the program's own executable.
     pub(super) fn suffix(&self, callee: Callee) -> String {
         let Some(function) = function(callee) else { return String::new() };
         let row = function.index();
@@ -88,8 +89,8 @@ impl<'a> Labels<'a> {
                 None => return String::new(),
             },
             None => match self.module(callee) {
-                Some(module) => module.to_owned(),
-                None => return String::new(),
+                Some(module) if self.facts.library(function) != self.own_binary => module.to_owned(),
+                Some(_) | None => return String::new(),
             },
         };
         format!(" ({})", printable(&text))

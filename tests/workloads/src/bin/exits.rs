@@ -8,6 +8,7 @@
 //! - `exits wait_for_signal N`: prints `ready`, then waits until signal N came, prints `came`, exits with 9
 //!
 //! All but `echo` and `daemon` work in `work_before_the_end` for 100 ms of CPU time first.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it prints is part of its truth")]
 
 use std::ffi::{c_int, c_void};
 use std::fs;
