@@ -25,12 +25,7 @@ fn main() -> io::Result<()> {
     let mut differences = Vec::new();
     for _ in 0..pairs {
         let alone = share_of_gaps(Command::new(&gaps).arg(SECONDS), directory.path())?;
-<<<<<<< HEAD
-        let sampled =
-            share_of_gaps(profiled(&gaps, &[SECONDS], directory.path()).stderr(Stdio::null()), directory.path())?;
-=======
         let sampled = share_of_gaps(&mut profiled(&gaps, &[SECONDS], directory.path()), directory.path())?;
->>>>>>> main
         writeln!(out, "{alone:>25.2} % {sampled:>20.2} % {:>8.2} %", sampled - alone)?;
         differences.push(sampled - alone);
     }
