@@ -144,7 +144,7 @@ fn wait(child: &mut Child, shown: &str) -> ExitStatus {
 
 /// The shell's own `kill`, which needs neither a package nor unsafe code.
 fn kill(signal: &str, target: &str) {
-    let status = Command::new("sh").args(["-c", "kill -$0 -- $1", signal, target]).status();
+    let status = Command::new("sh").args(["-c", "kill -s $0 -- $1", signal, target]).status();
     assert!(status.is_ok_and(|status| status.success()), "kill -{signal} {target}");
 }
 

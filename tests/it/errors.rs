@@ -77,7 +77,8 @@ fn a_program_killed_by_a_signal_is_named_so() {
     let traceview = traceview();
     let recorded = traceview.record("", "exits", "signal 15");
     assert_eq!(recorded.finished.code, 143);
-    assert!(recorded.finished.stderr.contains("SIGTERM"), "{}", recorded.finished.stderr);
+    let stderr = &recorded.finished.stderr;
+    assert!(stderr.contains("SIGTERM") || stderr.contains("signal 15"), "{stderr}");
 }
 
 #[test]
@@ -91,7 +92,8 @@ fn a_program_without_debug_info_is_recorded_and_its_user_told() {
     assert!(status.success());
     let recorded = traceview.record_program("", &stripped, "0.5", b"");
     assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);
-    assert!(recorded.finished.stderr.contains("debug info"), "{}", recorded.finished.stderr);
+    let warning = recorded.finished.stderr.lines().find(|line| line.contains("stripped"));
+    assert!(warning.is_some_and(|line| line.contains("shares")), "{}", recorded.finished.stderr);
     // No names are made up for it.
     let own = recorded.file().cpu_where(|frames| frames.iter().any(|frame| frame.function.contains("seventy")));
     assert_eq!(own, 0);

@@ -100,6 +100,17 @@ pub fn new_session() {
     assert!(unsafe { libc::setsid() } > 0, "setsid: {}", io::Error::last_os_error());
 }
 
+/// Connects stdin, stdout and stderr to /dev/null, as daemons do, lest somebody waits for their end.
+pub fn close_standard_files() {
+    // SAFETY: the path ends in zero; the descriptors are numbers.
+    unsafe {
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for standard in 0..3 {
+            assert_eq!(libc::dup2(null, standard), standard, "dup2: {}", io::Error::last_os_error());
+        }
+    }
+}
+
 /// Makes the calling process the leader of a process group of its own.
 pub fn new_process_group() {
     // SAFETY: setpgid has no memory effects.

@@ -1,4 +1,5 @@
 //! The line of JSON that a workload ends with.
+#![expect(clippy::print_stdout, reason = "the truth is printed for the tests")]
 
 use std::fmt::Write as _;
 

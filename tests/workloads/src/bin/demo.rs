@@ -13,6 +13,7 @@
 //! the allocator (`parse_record`).
 //!
 //! Usage: `demo [SECONDS, default 3]`
+#![expect(clippy::print_stdout, reason = "it tells its user what it does")]
 
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -2,6 +2,7 @@
 //! line: arguments, environment variables, working directory, open files, signal mask and dispositions, limits,
 //! credentials, scheduling, terminal, process group. What differs in any two runs (`varying`: ids, the tracer) has lines
 //! of its own.
+#![expect(clippy::print_stdout, reason = "the truth is printed for the tests")]
 
 use std::collections::BTreeSet;
 use std::env;

@@ -8,6 +8,7 @@
 //! - `exits wait_for_signal N`: prints `ready`, then waits until signal N came, prints `came`, exits with 9
 //!
 //! All but `echo` and `daemon` work in `work_before_the_end` for 100 ms of CPU time first.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it prints is part of its truth")]
 
 use std::ffi::{c_int, c_void};
 use std::fs;
@@ -17,7 +18,7 @@ use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use traceview_workloads::signal::{handle, set_default};
-use traceview_workloads::system::{Page, fork, nap, new_session, own_pid, signal, wait_for};
+use traceview_workloads::system::{Page, close_standard_files, fork, nap, new_session, own_pid, signal, wait_for};
 use traceview_workloads::work::churn_for;
 use traceview_workloads::{arg_or, mode};
 
@@ -76,6 +77,7 @@ fn leave_daemon_behind() {
     let child = fork(|| {
         new_session();
         fork(|| {
+            close_standard_files();
             for _ in 0..6_000 {
                 if file.exists() {
                     let done = file.with_extension("done");

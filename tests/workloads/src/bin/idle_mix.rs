@@ -2,7 +2,7 @@
 //! signal is ever sent, so `eintr`, `early` (over before its time) and `other` (any other result) must be 0 for each
 //! kind. `late` (5 ms or more over time) is counted but proves nothing on a busy machine; `calls` is as asked for.
 //!
-//! Usage: `idle_mix [KIND or all, default all] [CALLS OF EACH, default 100]`; `idle_mix list` prints the kinds.
+//! Usage: `idle_mix [KIND or all, default all] [CALLS OF EACH, default 100]`.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -26,10 +26,6 @@ struct Counts {
 
 fn main() {
     let wanted: String = arg_or(1, "all".to_owned());
-    if wanted == "list" {
-        KINDS.iter().for_each(|kind| println!("{}", kind.name));
-        return;
-    }
     let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| wanted == "all" || kind.name == wanted).collect();
     assert!(!kinds.is_empty(), "unknown kind `{wanted}`");
     let rounds: u64 = arg_or(2, 100);
