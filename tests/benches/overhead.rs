@@ -18,18 +18,30 @@ const SECONDS: &str = "2";
 fn main() -> io::Result<()> {
     let pairs = env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(7);
     let directory = tempfile::tempdir()?;
-    let gaps = workload("gaps");
+    let watcher = workload("gaps");
     let mut out = io::stdout().lock();
     writeln!(out, "one busy thread, 1 kHz, {SECONDS} s, {pairs} pairs of runs")?;
-    writeln!(out, "{:>26} {:>22} {:>10}", "gaps without, with the", "profiler, of CPU time", "difference")?;
-    let mut differences = Vec::new();
+    writeln!(out, "{:>34}   {:>34}", "off its CPU, of CPU time", "gaps in its own time, of CPU time")?;
+    writeln!(
+        out,
+        "{:>10} {:>10} {:>12}   {:>10} {:>10} {:>12}",
+        "alone", "sampled", "more", "alone", "sampled", "more"
+    )?;
+    let (mut off_cpu, mut gaps) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
-        let alone = share_of_gaps(Command::new(&gaps).arg(SECONDS), directory.path())?;
-        let sampled = share_of_gaps(&mut profiled(&gaps, &[SECONDS], directory.path()), directory.path())?;
-        writeln!(out, "{alone:>25.2} % {sampled:>20.2} % {:>8.2} %", sampled - alone)?;
-        differences.push(sampled - alone);
+        let alone = Held::of(Command::new(&watcher).arg(SECONDS), directory.path())?;
+        let sampled = Held::of(&mut profiled(&watcher, &[SECONDS], directory.path()), directory.path())?;
+        let (more_off_cpu, more_gaps) = (sampled.off_cpu - alone.off_cpu, sampled.gaps - alone.gaps);
+        writeln!(
+            out,
+            "{:>8.2} % {:>8.2} % {more_off_cpu:>10.2} %   {:>8.2} % {:>8.2} % {more_gaps:>10.2} %",
+            alone.off_cpu, sampled.off_cpu, alone.gaps, sampled.gaps
+        )?;
+        off_cpu.push(more_off_cpu);
+        gaps.push(more_gaps);
     }
-    writeln!(out, "held for samples: median {:.2} % of the thread's CPU time", median(&mut differences))?;
+    writeln!(out, "stopped for samples: median {:.2} % of the thread's CPU time", median(&mut off_cpu))?;
+    writeln!(out, "with the way into the kernel and back: median {:.2} %", median(&mut gaps))?;
 
     let work = workload("fixed_work");
     let mut ratios = Vec::new();
@@ -49,10 +61,21 @@ fn profiled(program: &Path, args: &[&str], directory: &Path) -> Command {
     command
 }
 
-/// The percentage of its CPU time that the thread was not running although nobody else had its CPU.
-fn share_of_gaps(command: &mut Command, directory: &Path) -> io::Result<f64> {
-    let truth = json(command, directory)?;
-    Ok(100.0 * number(&truth, "gap_ns") / number(&truth, "cpu_ns"))
+/// How much a thread that watches itself was held, in percent of its CPU time. Spans in which others had its CPU are
+/// left out.
+struct Held {
+    /// Time off its CPU by the kernel's account.
+    off_cpu: f64,
+    /// Gaps between two readings of the clock, which hold the work of the kernel for a stop besides.
+    gaps: f64,
+}
+
+impl Held {
+    fn of(command: &mut Command, directory: &Path) -> io::Result<Self> {
+        let truth = json(command, directory)?;
+        let [wall, cpu, gaps, away] = ["wall_ns", "cpu_ns", "gap_ns", "away_ns"].map(|key| number(&truth, key));
+        Ok(Self { off_cpu: 100.0 * (wall - cpu - away).max(0.0) / cpu, gaps: 100.0 * gaps / cpu })
+    }
 }
 
 fn json(command: &mut Command, directory: &Path) -> io::Result<Value> {

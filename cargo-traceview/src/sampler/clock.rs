@@ -11,6 +11,7 @@ pub(crate) struct Ticker {
     period_ns: i64,
     next_slot: i64,
     deadline: i64,
+    last_deadline: i64,
     random: u64,
     missed: u64,
 }
@@ -21,7 +22,8 @@ impl Ticker {
         let period_ns = 1_000_000_000 / i64::from(rate.max(1));
         // Any odd seed will do; the time makes runs differ.
         let random = now_ns.cast_unsigned() | 1;
-        let mut ticker = Self { period_ns, next_slot: now_ns + period_ns, deadline: 0, random, missed: 0 };
+        let mut ticker =
+            Self { period_ns, next_slot: now_ns + period_ns, deadline: 0, last_deadline: now_ns, random, missed: 0 };
         ticker.deadline = ticker.jittered();
         ticker
     }
@@ -31,6 +33,7 @@ impl Ticker {
         if now_ns < self.deadline {
             return false;
         }
+        self.last_deadline = self.deadline;
         self.next_slot += self.period_ns;
         let behind = (now_ns - self.next_slot).div_euclid(self.period_ns);
         if behind > 0 {
@@ -44,6 +47,11 @@ impl Ticker {
     /// How long to wait until the next deadline.
     pub(crate) fn until_due(&self, now_ns: i64) -> Duration {
         Duration::from_nanos((self.deadline - now_ns).max(0).cast_unsigned())
+    }
+
+    /// The deadline that was due last.
+    pub(crate) const fn last_deadline(&self) -> i64 {
+        self.last_deadline
     }
 
     /// Slots in which nobody looked.

@@ -219,6 +219,8 @@ fn trace(
             _ => SamplerError::NotExecutable { program, source },
         });
     }
+    // After the fork: the program is scheduled as without us.
+    sys::ask_for_short_turns();
     progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
     let pid = gated.pid;
     let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;

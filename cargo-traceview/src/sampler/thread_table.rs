@@ -30,6 +30,8 @@ pub(crate) struct Thread {
     pub(crate) activity: Activity,
     /// The interrupt that it was sent and has not answered.
     pub(crate) interrupt: Option<Interrupt>,
+    /// When its last wait ended.
+    pub(crate) waited_until: i64,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
@@ -86,6 +88,10 @@ pub(crate) struct Interrupt {
     pub(crate) sent: i64,
     /// What for.
     pub(crate) purpose: Purpose,
+    /// The moment at which the sampler meant to look.
+    pub(crate) due: i64,
+    /// How long the thread had queued for CPUs by then, if that is known.
+    pub(crate) queued_before_ns: Option<i64>,
 }
 
 /// What a thread is interrupted for.
@@ -107,6 +113,7 @@ impl Thread {
             tid,
             activity: Activity::Running,
             interrupt: None,
+            waited_until: 0,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),
@@ -144,25 +151,16 @@ impl Thread {
         }
     }
 
-    /// Takes the time since it was last charged; `None` when its clock cannot be read.
-    pub(crate) fn charge(&mut self) -> Option<Charge> {
+    /// Takes the CPU time since it was last charged; `None` when its clock cannot be read.
+    pub(crate) fn charge(&mut self) -> Option<i64> {
         self.schedstat().map(|now| self.charge_to(now))
     }
 
-    /// Takes the time between when it was last charged and `now`.
-    pub(crate) fn charge_to(&mut self, now: SchedStat) -> Charge {
+    /// Takes the CPU time between when it was last charged and `now`.
+    pub(crate) fn charge_to(&mut self, now: SchedStat) -> i64 {
         let before = std::mem::replace(&mut self.charged, now);
-        Charge { cpu_ns: (now.cpu_ns - before.cpu_ns).max(0), queued_ns: (now.wait_ns - before.wait_ns).max(0) }
+        (now.cpu_ns - before.cpu_ns).max(0)
     }
-}
-
-/// What a thread used between two looks at it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Charge {
-    /// CPU time.
-    pub(crate) cpu_ns: i64,
-    /// Time that it was ready to run, but without a CPU.
-    pub(crate) queued_ns: i64,
 }
 
 /// A traced process.

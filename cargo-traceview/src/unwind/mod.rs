@@ -15,7 +15,7 @@ mod walk;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
-use traceview_core::model::SampleFlags;
+use traceview_core::model::{SampleFlags, WaitReason};
 
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
@@ -163,7 +163,7 @@ impl Unwinder<'_> {
     }
 
     fn on_wait(&mut self, wait: Wait) {
-        let stack = if wait.syscall.is_some() { self.asleep[wait.thread] } else { None };
+        let stack = if wait.reason == WaitReason::Stopped { None } else { self.asleep[wait.thread] };
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,

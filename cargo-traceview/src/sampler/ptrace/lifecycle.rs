@@ -125,7 +125,7 @@ impl Tracer<'_> {
         if let Some(name) = proc_fs::read_comm(thread.pid, tid) {
             self.send(Event::ThreadName { thread: thread.index, name });
         }
-        let unsampled_ns = thread.charge().map_or(0, |charge| charge.cpu_ns);
+        let unsampled_ns = thread.charge().unwrap_or(0);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
     }
 
@@ -145,7 +145,7 @@ impl Tracer<'_> {
             }
             let Some(thread) = self.table.get(*tid) else { continue };
             let usage = read_usage(thread);
-            let unsampled_ns = thread.charge().map_or(0, |charge| charge.cpu_ns);
+            let unsampled_ns = thread.charge().unwrap_or(0);
             self.send(Event::ThreadEnd(ThreadEnd { thread: *index, time: None, unsampled_ns, usage }));
         }
         tids.len()

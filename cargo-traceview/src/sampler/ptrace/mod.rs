@@ -44,6 +44,15 @@ const BATCH: usize = 128;
 /// or what there is after this time: short-lived processes must be looked at while they are there.
 const BATCH_NS: i64 = 10_000_000;
 
+/// A thread whose CPU the sampler itself takes when it wakes queues for this long, and what it takes to look at it.
+const OWN_DELAY_NS: i64 = 30_000;
+
+/// A tick that starts later than this is late.
+const LATE_NS: i64 = 100_000;
+
+/// Shorter queueing is not worth a row.
+const SHORTEST_QUEUEING_NS: i64 = 200_000;
+
 /// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
 const REST_AFTER_WALK: i64 = 5;
 
@@ -100,6 +109,7 @@ pub(crate) struct Tracer<'a> {
     interrupts_by_user: Vec<i64>,
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
+    tick_started: i64,
     unanswered: usize,
     patience_pause: u32,
     outbox: Vec<Event>,
@@ -128,6 +138,7 @@ impl<'a> Tracer<'a> {
             interrupts_by_user: Vec::new(),
             buffers: Vec::new(),
             in_flight: 0,
+            tick_started: now,
             unanswered: 0,
             patience_pause: 0,
             outbox: Vec::new(),
@@ -265,6 +276,7 @@ impl<'a> Tracer<'a> {
     /// Looks at every thread that may have moved since the last tick.
     fn tick(&mut self, now: i64) {
         self.unanswered = 0;
+        self.tick_started = now;
         for index in self.table.living() {
             let process = self.table.process(index);
             // A process whose clock stands still has no thread that ran: one call tells that of all of them.
@@ -328,10 +340,12 @@ impl<'a> Tracer<'a> {
     }
 
     fn interrupt(&mut self, tid: Tid, purpose: Purpose) {
-        if let Some(thread) = self.table.get(tid)
-            && sys::interrupt(tid).is_ok()
-        {
-            thread.interrupt = Some(Interrupt { sent: sys::monotonic_ns(), purpose });
+        let due = self.ticker.last_deadline();
+        let Some(thread) = self.table.get(tid) else { return };
+        let queued_before_ns = thread.schedstat().map(|stat| stat.wait_ns);
+        let sent = sys::monotonic_ns();
+        if sys::interrupt(tid).is_ok() {
+            thread.interrupt = Some(Interrupt { sent, purpose, due, queued_before_ns });
             self.unanswered += 1;
         }
     }
@@ -366,6 +380,7 @@ impl<'a> Tracer<'a> {
         let Activity::Asleep(sleep) = &mut thread.activity else { return };
         let wait = finished_wait(thread.index, sleep, now);
         sleep.since = now;
+        thread.waited_until = now;
         self.send(Event::Wait(wait));
     }
 
@@ -373,6 +388,7 @@ impl<'a> Tracer<'a> {
     fn wake(&mut self, tid: Tid, now: i64) {
         let off_cpu = self.options.off_cpu;
         let Some(thread) = self.table.get(tid) else { return };
+        let before = thread.waited_until;
         let wait = match std::mem::replace(&mut thread.activity, Activity::Running) {
             Activity::Asleep(sleep) if sleep.ticks >= SETTLED => finished_wait(thread.index, &sleep, now),
             Activity::Stopped { since } => Wait {
@@ -385,7 +401,8 @@ impl<'a> Tracer<'a> {
             },
             Activity::Asleep(_) | Activity::Running => return,
         };
-        if off_cpu {
+        thread.waited_until = now;
+        if off_cpu && wait.start >= before {
             self.send(Event::Wait(wait));
         }
     }
@@ -502,6 +519,7 @@ impl<'a> Tracer<'a> {
 
     /// Makes a sample, or the stack of a sleep, of what was seen of a thread that was held for `held` ns or less.
     fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
+        let own_queueing = self.own_queueing(&interrupt, now);
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let call = seen.registers.syscall();
@@ -521,11 +539,22 @@ impl<'a> Tracer<'a> {
             self.send(Event::Asleep { thread: index, snapshot });
             return;
         }
-        let charge = seen.sched.map(|sched| thread.charge_to(sched));
-        let name_wanted = !std::mem::replace(&mut thread.named, true);
+        let queued = queued_since(&interrupt, seen.sched);
         // It is not held while it queues for a CPU on the way to its stop.
-        let queued = charge.map_or(0, |charge| charge.queued_ns.min(held));
-        self.progress.stopped_ns.fetch_add((held - queued).max(0).cast_unsigned(), Relaxed);
+        self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
+        let wait_start = thread.waited_until.max(now - queued);
+        if interrupt.purpose == Purpose::Sample && queued > own_queueing {
+            // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
+            // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
+            if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
+                self.queued_from(index, tid, snapshot, wait_start, now);
+            } else {
+                self.recycle(snapshot.stack);
+            }
+            return;
+        }
+        let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
+        let name_wanted = !std::mem::replace(&mut thread.named, true);
         if name_wanted && let Some(name) = self.read_name(tid) {
             self.send(Event::ThreadName { thread: index, name });
         }
@@ -538,8 +567,23 @@ impl<'a> Tracer<'a> {
             return;
         }
         self.progress.samples.fetch_add(1, Relaxed);
-        let cpu_ns = charge.map(|charge| charge.cpu_ns);
         self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
+    }
+
+    /// For how long a thread can have queued because the sampler took its CPU to look at it. If the sampler itself came
+    /// late, then because of what ran on that CPU, and where that was interrupted is no matter of chance.
+    fn own_queueing(&self, interrupt: &Interrupt, now: i64) -> i64 {
+        if self.tick_started - interrupt.due > LATE_NS { 0 } else { now - interrupt.due + OWN_DELAY_NS }
+    }
+
+    /// The thread was ready, but had no CPU, from `start` until `now`.
+    fn queued_from(&mut self, index: ThreadIndex, tid: Tid, snapshot: Snapshot, start: i64, now: i64) {
+        self.send(Event::Asleep { thread: index, snapshot });
+        let reason = WaitReason::Runnable;
+        self.send(Event::Wait(Wait { thread: index, start, end: now, reason, syscall: None, target: None }));
+        if let Some(thread) = self.table.get(tid) {
+            thread.waited_until = now;
+        }
     }
 
     fn read_name(&mut self, tid: Tid) -> Option<String> {
@@ -617,6 +661,15 @@ struct Seen {
     registers: Registers,
     sched: Option<SchedStat>,
     stack: Stack,
+}
+
+/// For how long the thread queued for a CPU between when it was to be looked at and when it stopped, all of the wait that
+/// was going on then included.
+fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
+    match (interrupt.queued_before_ns, sched) {
+        (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
+        _ => 0,
+    }
 }
 
 fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
