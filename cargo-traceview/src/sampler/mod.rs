@@ -7,6 +7,7 @@
 pub(crate) mod arch;
 pub(crate) mod clock;
 pub(crate) mod event;
+mod executable;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
 mod thread_table;
@@ -230,11 +231,8 @@ fn trace(
 fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit>) -> Result<sys::Child, SamplerError> {
     let zero = |_error| SamplerError::ZeroByte { program: launch.program.clone() };
     let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(zero);
-    let program = c_string(&launch.program)?;
-    let mut arguments = vec![program.clone()];
-    for arg in &launch.args {
-        arguments.push(c_string(arg)?);
-    }
+    let path = executable::find(launch)?;
+    let arguments = launch.args.iter().map(|arg| c_string(arg)).collect::<Result<Vec<_>, _>>()?;
     let mut environment = Vec::new();
     let ours = std::env::vars_os().filter(|(name, _)| !launch.env.iter().any(|(set, _)| set == name));
     for (name, value) in ours.chain(launch.env.iter().cloned()) {
@@ -243,7 +241,11 @@ fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit
         variable.push(value);
         environment.push(c_string(&variable)?);
     }
-    Ok(sys::Child { program, arguments, environment, mask: signals.before, file_limit })
+    let program = c_string(path.as_os_str())?;
+    let shell = executable::is_plain_script(&path)
+        .then(|| [c"sh".to_owned(), program.clone()].into_iter().chain(arguments.iter().cloned()).collect());
+    let arguments = std::iter::once(c_string(&launch.program)?).chain(arguments).collect();
+    Ok(sys::Child { program, shell, arguments, environment, mask: signals.before, file_limit })
 }
 
 /// Waits for a program whose recording is over.
