@@ -4,8 +4,10 @@
 //! ([`recording`]) or as plain JSON ([`firefox`]).
 
 pub mod firefox;
+pub mod gecko_validator;
 pub mod process;
 pub mod profiler;
 pub mod recording;
+pub mod rich_profile;
 pub mod tools;
 pub mod workload;

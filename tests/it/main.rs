@@ -6,6 +6,7 @@ mod cargo_build;
 mod errors;
 mod exit_status;
 mod families;
+mod gecko;
 mod no_disturbance;
 mod privileges;
 mod sampler_truth;

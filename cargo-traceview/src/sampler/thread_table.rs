@@ -34,8 +34,6 @@ pub(crate) struct Thread {
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
     pub(crate) cpu_before_ns: i64,
-    /// How long it queued for a CPU between its last two samples.
-    pub(crate) queued_ns: i64,
     /// Addresses of its stack, `[low, high)`, as last looked up.
     pub(crate) stack_range: (u64, u64),
     /// How much of its stack to copy where it is large: what its last stacks needed, and some more.
@@ -111,7 +109,6 @@ impl Thread {
             interrupt: None,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
-            queued_ns: 0,
             stack_range: (0, 0),
             stack_need: SMALL_STACK,
             rest_until: 0,
@@ -147,14 +144,25 @@ impl Thread {
         }
     }
 
-    /// Takes the CPU time since it was last charged; `None` when its clock cannot be read.
-    pub(crate) fn charge(&mut self) -> Option<i64> {
-        let now = self.schedstat()?;
-        let used = (now.cpu_ns - self.charged.cpu_ns).max(0);
-        self.queued_ns = (now.wait_ns - self.charged.wait_ns).max(0);
-        self.charged = now;
-        Some(used)
+    /// Takes the time since it was last charged; `None` when its clock cannot be read.
+    pub(crate) fn charge(&mut self) -> Option<Charge> {
+        self.schedstat().map(|now| self.charge_to(now))
     }
+
+    /// Takes the time between when it was last charged and `now`.
+    pub(crate) fn charge_to(&mut self, now: SchedStat) -> Charge {
+        let before = std::mem::replace(&mut self.charged, now);
+        Charge { cpu_ns: (now.cpu_ns - before.cpu_ns).max(0), queued_ns: (now.wait_ns - before.wait_ns).max(0) }
+    }
+}
+
+/// What a thread used between two looks at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charge {
+    /// CPU time.
+    pub(crate) cpu_ns: i64,
+    /// Time that it was ready to run, but without a CPU.
+    pub(crate) queued_ns: i64,
 }
 
 /// A traced process.

@@ -12,6 +12,7 @@ mod images;
 mod recording;
 mod walk;
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
 use traceview_core::model::SampleFlags;
@@ -39,9 +40,11 @@ const REFRESH_AFTER_NS: i64 = 1_000_000;
 const REFRESH_AFTER_AT_MOST_NS: i64 = 1_000_000_000;
 
 /// Takes events until the tracer hangs up. `start` is the recording's start on CLOCK_MONOTONIC and in Unix time, in ns.
-pub(crate) fn run(events: &Receiver<Event>, recycle: &Sender<Recycled>, start: (i64, i64)) -> Recording {
+pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &Sender<Recycled>, start: (i64, i64)) -> Recording {
     let mut unwinder = Unwinder {
         start: start.0,
+        events,
+        pending: VecDeque::new(),
         recycle,
         images: Images::default(),
         interner: Interner::default(),
@@ -53,7 +56,7 @@ pub(crate) fn run(events: &Receiver<Event>, recycle: &Sender<Recycled>, start: (
         asleep: Vec::new(),
         mappings: Vec::new(),
     };
-    for event in events {
+    while let Some(event) = unwinder.next_event() {
         unwinder.on_event(event);
     }
     unwinder.into_recording(start)
@@ -69,6 +72,9 @@ struct Space {
 
 struct Unwinder<'a> {
     start: i64,
+    events: &'a Receiver<Vec<Event>>,
+    /// Events that were received, but not taken yet.
+    pending: VecDeque<Event>,
     recycle: &'a Sender<Recycled>,
     images: Images,
     interner: Interner,
@@ -83,6 +89,14 @@ struct Unwinder<'a> {
 }
 
 impl Unwinder<'_> {
+    /// The next event; `None` when the tracer hung up.
+    fn next_event(&mut self) -> Option<Event> {
+        while self.pending.is_empty() {
+            self.pending.extend(self.events.recv().ok()?);
+        }
+        self.pending.pop_front()
+    }
+
     fn on_event(&mut self, event: Event) {
         match event {
             Event::ProcessStart { pid, parent, time } => {
@@ -235,13 +249,29 @@ impl Unwinder<'_> {
         if time < space.read_at.saturating_add(space.refresh_after) {
             return false;
         }
-        let Ok(text) = proc_fs::read_thread_file(tid, tid, "maps") else { return false };
-        let now = sys::monotonic_ns();
-        let has_news = self.update(process, now, &proc_fs::parse_maps(&text), tid);
+        let text = proc_fs::read_thread_file(tid, tid, "maps").unwrap_or_default();
+        let mut maps = proc_fs::parse_maps(&text);
+        if maps.is_empty() {
+            maps = self.last_maps_of(process);
+        }
+        let has_news = self.update(process, sys::monotonic_ns(), &maps, tid);
         let space = &mut self.spaces[process];
         space.refresh_after =
             if has_news { 0 } else { (space.refresh_after * 2).clamp(REFRESH_AFTER_NS, REFRESH_AFTER_AT_MOST_NS) };
         has_news
+    }
+
+    /// The memory map that the tracer read when the process ended, if it sent one already; it does so before it lets go
+    /// of the process.
+    fn last_maps_of(&mut self, process: ProcessIndex) -> Vec<MapEntry> {
+        while let Ok(batch) = self.events.try_recv() {
+            self.pending.extend(batch);
+        }
+        let last = self.pending.iter().find_map(|event| match event {
+            Event::Maps { process: of, maps, .. } if *of == process => Some(maps.clone()),
+            _ => None,
+        });
+        last.unwrap_or_default()
     }
 
     fn update(&mut self, process: ProcessIndex, time: i64, maps: &[MapEntry], tid: sys::Tid) -> bool {

@@ -94,9 +94,11 @@ impl Tracer<'_> {
     fn on_exit(&mut self, tid: Tid, now: i64) {
         if let Some(thread) = self.table.get(tid) {
             let (pid, process) = (thread.pid, thread.process);
-            if !self.table.process(process).mapped && self.table.process(process).threads.len() == 1 {
-                // Never sampled, so its map was never read; what it loaded is still worth knowing.
+            if self.table.process(process).threads.len() == 1 {
+                // The process's memory goes with its last thread, and the unwinder may not have seen all of it.
+                self.table.process(process).mapped = false;
                 self.read_maps(tid, pid, 0);
+                self.flush_all();
             }
         }
         self.end_thread(tid, now, read_usage);
@@ -123,7 +125,7 @@ impl Tracer<'_> {
         if let Some(name) = proc_fs::read_comm(thread.pid, tid) {
             self.send(Event::ThreadName { thread: thread.index, name });
         }
-        let unsampled_ns = thread.charge().unwrap_or(0);
+        let unsampled_ns = thread.charge().map_or(0, |charge| charge.cpu_ns);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
     }
 
@@ -143,7 +145,7 @@ impl Tracer<'_> {
             }
             let Some(thread) = self.table.get(*tid) else { continue };
             let usage = read_usage(thread);
-            let unsampled_ns = thread.charge().unwrap_or(0);
+            let unsampled_ns = thread.charge().map_or(0, |charge| charge.cpu_ns);
             self.send(Event::ThreadEnd(ThreadEnd { thread: *index, time: None, unsampled_ns, usage }));
         }
         tids.len()

@@ -25,7 +25,7 @@ use traceview_core::model::{ExitStatus, WaitReason};
 use super::arch::{self, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
-use super::proc_fs::{self, MapEntry, Whereabouts};
+use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
@@ -37,6 +37,12 @@ const SETTLED: u32 = 2;
 
 /// An unanswered interrupt is sent again after this long: another stop can swallow it.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
+
+/// The unwinder is handed this many events at a time,
+const BATCH: usize = 128;
+
+/// or what there is after this time: short-lived processes must be looked at while they are there.
+const BATCH_NS: i64 = 10_000_000;
 
 /// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
 const REST_AFTER_WALK: i64 = 5;
@@ -63,8 +69,8 @@ pub(crate) struct Recycled {
 
 /// The tracer's ends of its channels.
 pub(crate) struct Channels {
-    /// To the unwinder.
-    pub(crate) events: Sender<Event>,
+    /// To the unwinder, in batches.
+    pub(crate) events: Sender<Vec<Event>>,
     /// Back from it.
     pub(crate) recycled: Receiver<Recycled>,
 }
@@ -96,6 +102,8 @@ pub(crate) struct Tracer<'a> {
     in_flight: usize,
     unanswered: usize,
     patience_pause: u32,
+    outbox: Vec<Event>,
+    flushed: i64,
 }
 
 impl<'a> Tracer<'a> {
@@ -122,6 +130,8 @@ impl<'a> Tracer<'a> {
             in_flight: 0,
             unanswered: 0,
             patience_pause: 0,
+            outbox: Vec::new(),
+            flushed: now,
         };
         tracer.adopt(root, now);
         tracer
@@ -145,6 +155,7 @@ impl<'a> Tracer<'a> {
                 let _gone_already = sys::kill(self.root, libc::SIGKILL);
             }
             self.take_recycled();
+            self.flush(now);
             if self.ticker.is_due(now) {
                 self.progress.ticks.fetch_add(1, Relaxed);
                 self.tick(now);
@@ -161,6 +172,7 @@ impl<'a> Tracer<'a> {
         }
         let time = sys::monotonic_ns();
         let survivors = self.finish(time);
+        self.flush_all();
         Ok(TraceEnd { root_exit: self.root_exit, time, survivors, missed_ticks: self.ticker.missed() })
     }
 
@@ -187,9 +199,25 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    fn send(&self, event: Event) {
-        // The unwinder goes away only when it panicked; joining it reports that.
-        let _unwinder_gone = self.channels.events.send(event);
+    /// Leaves an event for the unwinder. It is not woken for each: it would take the CPU of the thread that was just
+    /// looked at.
+    fn send(&mut self, event: Event) {
+        self.outbox.push(event);
+    }
+
+    /// Hands over what was left for the unwinder, when it is enough or has waited for long.
+    fn flush(&mut self, now: i64) {
+        if self.outbox.len() >= BATCH || now - self.flushed >= BATCH_NS {
+            self.flush_all();
+            self.flushed = now;
+        }
+    }
+
+    fn flush_all(&mut self) {
+        if !self.outbox.is_empty() {
+            // The unwinder goes away only when it panicked; joining it reports that.
+            let _unwinder_gone = self.channels.events.send(std::mem::take(&mut self.outbox));
+        }
     }
 
     fn take_recycled(&mut self) {
@@ -436,74 +464,81 @@ impl<'a> Tracer<'a> {
         self.table.get(tid).is_some() || self.adopt(tid, now)
     }
 
-    /// The thread answers an interrupt (or job control lets it go on, or it is new).
+    /// The thread answers an interrupt (or job control lets it go on, or it is new). It is held only for what can be seen
+    /// nowhere else; what that means is thought about when it runs again.
     fn on_stop(&mut self, tid: Tid, now: i64) {
         let Some(thread) = self.table.get(tid) else {
             resume(tid, 0);
             return;
         };
         let interrupt = thread.interrupt.take();
-        if matches!(thread.activity, Activity::Stopped { .. }) {
+        let Some(interrupt) = interrupt else {
+            // Before it runs again: its next stop must find it awake.
             self.wake(tid, now);
-        }
-        self.unanswered = self.unanswered.saturating_sub(usize::from(interrupt.is_some()));
-        if let Some(interrupt) = interrupt
-            && let Ok(raw) = sys::registers(tid)
+            resume(tid, 0);
+            return;
+        };
+        self.unanswered = self.unanswered.saturating_sub(1);
+        let seen = self.see(tid);
+        if let Some(seen) = &seen
+            && interrupt.purpose == Purpose::Sample
         {
-            let registers = Registers::new(raw);
-            self.see(tid, &registers, interrupt, now);
-            if interrupt.purpose == Purpose::Sample {
-                wind_back(tid, &registers);
-            }
+            wind_back(tid, &seen.registers);
         }
         resume(tid, 0);
-        if let Some(Interrupt { sent, purpose: Purpose::Sample }) = interrupt {
-            let stopped = sys::monotonic_ns() - sent;
-            self.progress.stopped_ns.fetch_add(self.without_queueing(tid, stopped), Relaxed);
+        let held = sys::monotonic_ns() - interrupt.sent;
+        if let Some(seen) = seen {
+            self.digest(tid, seen, interrupt, now, held);
         }
     }
 
-    /// What of `stopped` ns since an interrupt the thread was really held: not the time it queued for a CPU meanwhile.
-    fn without_queueing(&mut self, tid: Tid, stopped: i64) -> u64 {
-        let queued = self.table.get(tid).map_or(0, |thread| std::mem::take(&mut thread.queued_ns));
-        u64::try_from(stopped - queued.min(stopped)).unwrap_or(0)
+    /// Looks at a thread that is held.
+    fn see(&mut self, tid: Tid) -> Option<Seen> {
+        let registers = Registers::new(sys::registers(tid).ok()?);
+        let sched = self.table.get(tid)?.schedstat();
+        let stack = self.see_stack(tid, &registers);
+        Some(Seen { registers, sched, stack })
     }
 
-    /// Takes the sample (or the stack of the sleep) that the thread was stopped for.
-    fn see(&mut self, tid: Tid, registers: &Registers, interrupt: Interrupt, now: i64) {
+    /// Makes a sample, or the stack of a sleep, of what was seen of a thread that was held for `held` ns or less.
+    fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
-        let name_wanted = !std::mem::replace(&mut thread.named, true);
-        let call = registers.syscall();
+        let call = seen.registers.syscall();
         let sleep_call = match (&thread.activity, interrupt.purpose) {
             (Activity::Asleep(sleep), Purpose::SleepStack) if call.is_some() => Some(sleep.syscall),
             _ => None,
         };
-        let cpu_ns = if sleep_call.is_none() { thread.charge() } else { None };
-        let stack = self.see_stack(tid, registers);
         let snapshot = Snapshot {
             tid,
-            pc: registers.pc(),
-            sp: registers.sp(),
-            fp: Some(registers.fp()),
+            pc: seen.registers.pc(),
+            sp: seen.registers.sp(),
+            fp: Some(seen.registers.fp()),
             syscall: sleep_call.unwrap_or_else(|| call.map(|call| call.number)),
-            stack,
+            stack: seen.stack,
         };
-        if name_wanted && let Some(name) = self.read_name(tid) {
-            self.send(Event::ThreadName { thread: index, name });
-        }
         if sleep_call.is_some() {
             self.send(Event::Asleep { thread: index, snapshot });
             return;
+        }
+        let charge = seen.sched.map(|sched| thread.charge_to(sched));
+        let name_wanted = !std::mem::replace(&mut thread.named, true);
+        // It is not held while it queues for a CPU on the way to its stop.
+        let queued = charge.map_or(0, |charge| charge.queued_ns.min(held));
+        self.progress.stopped_ns.fetch_add((held - queued).max(0).cast_unsigned(), Relaxed);
+        if name_wanted && let Some(name) = self.read_name(tid) {
+            self.send(Event::ThreadName { thread: index, name });
         }
         if interrupt.purpose == Purpose::SleepStack {
             self.wake(tid, now);
         }
         if self.in_flight > IN_FLIGHT_LIMIT {
             self.progress.lost.fetch_add(1, Relaxed);
+            self.recycle(snapshot.stack);
             return;
         }
         self.progress.samples.fetch_add(1, Relaxed);
+        let cpu_ns = charge.map(|charge| charge.cpu_ns);
         self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
     }
 
@@ -575,6 +610,13 @@ impl<'a> Tracer<'a> {
             self.send(Event::Maps { process, time: sys::monotonic_ns(), maps });
         }
     }
+}
+
+/// What was seen of a thread that was held.
+struct Seen {
+    registers: Registers,
+    sched: Option<SchedStat>,
+    stack: Stack,
 }
 
 fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {

@@ -396,4 +396,9 @@ impl<T> Patch<T> {
         self.row.push(row);
         self.value.push(value);
     }
+
+    /// The same rows with values of another type.
+    pub(super) fn with<U>(&self, value: Vec<U>) -> Patch<U> {
+        Patch { row: self.row.clone(), value }
+    }
 }

@@ -6,7 +6,7 @@ use super::extension::{finite, needs_lead};
 use super::layout::Layout;
 use super::{Out, Written, millis};
 use crate::format::gecko::names::{COUNTER_GRAPHS, graph_color, word};
-use crate::model::{Counter, CounterGraph};
+use crate::model::{Counter, CounterGraph, ThreadId};
 
 /// A line of a graph's tooltip.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ fn write_one(json: &mut Out<'_>, layout: &Layout<'_>, counter: &Counter) -> Writ
     json.field("category", profile.string(counter.category))?;
     json.field("description", profile.string(counter.description))?;
     json.field("pid", &layout.pids[process])?;
-    let thread = counter.main_thread.map(|thread| thread.index()).or_else(|| layout.main_thread_of(process));
+    let thread = counter.main_thread.map(ThreadId::index).or_else(|| layout.main_thread_of(process));
     json.field("mainThreadIndex", &thread.unwrap_or(0))?;
     json.object(Some("samples"), |json| {
         // The change of the first row is ignored by other tools: one without a change goes before it.

@@ -30,7 +30,7 @@ pub(super) struct Layout<'a> {
     pub functions: Vec<FileFunction>,
     /// The file's row of each function.
     pub function_rows: Vec<u32>,
-    function_index: FxHashMap<(u32, Option<u32>, Option<u32>, Option<u32>), u32>,
+    function_index: FxHashMap<FunctionKey, u32>,
     /// Strings behind the profile's own.
     pub added_strings: Vec<String>,
     string_index: FxHashMap<String, u32>,
@@ -61,6 +61,9 @@ pub(super) struct FileFunction {
     pub column: Option<u32>,
     pub script: bool,
 }
+
+/// What makes two functions one to other tools: name, resource, source, line.
+type FunctionKey = (u32, Option<u32>, Option<u32>, Option<u32>);
 
 impl<'a> Layout<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
@@ -281,6 +284,8 @@ fn main_threads(profile: &Profile) -> Vec<bool> {
 /// Markers outside the file's range would not be shown, so it spans all that is timed.
 fn extent(profile: &Profile, interval: Nanos) -> TimeRange {
     let mut extent = profile.extent().unwrap_or(TimeRange { start: Time::ZERO, end: Time::ZERO + interval });
+    // The model does not demand that a recording ends after it starts.
+    extent = TimeRange { start: extent.start.min(extent.end), end: extent.end.max(extent.start) };
     for thread in &profile.threads {
         if let Some(last) = thread.samples.time.last() {
             extent.end = extent.end.max(*last + interval);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::extension::{id, optional_millis, time_patch};
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
-use super::schema::{FieldShape, shape};
+use super::schema::{FieldShape, OWN_KEYS, shape};
 use super::shared::index;
 use super::{Out, Written};
 use crate::format::gecko::extension::{Markers, Patch};
@@ -106,7 +106,7 @@ impl Serialize for MarkerData<'_> {
         let fields = marker.payload.map_or(&[][..], |payload| layout.profile.payloads.get(payload));
         for (index, field) in fields.iter().enumerate() {
             let key = layout.profile.string(field.key);
-            let taken = ["type", "cause"].contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
+            let taken = OWN_KEYS.contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
             if !taken && let Some(value) = self.shown(field) {
                 map.serialize_entry(key, &value)?;
             }

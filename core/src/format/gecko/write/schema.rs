@@ -19,6 +19,9 @@ pub(super) enum FieldShape {
     Array,
 }
 
+/// Keys of a marker's data that mean the same for all types.
+pub(super) const OWN_KEYS: [&str; 2] = ["type", "cause"];
+
 const FORMATS: [(&str, FieldShape); 21] = [
     ("string", FieldShape::Text),
     ("sanitized-string", FieldShape::Text),
@@ -133,7 +136,8 @@ fn file_schema<'a>(layout: &Layout<'a>, schema: &MarkerSchema, name: &'a str) ->
     let text = |id: StringId| profile.string(id);
     let optional = |id: Option<StringId>| id.map(text);
     let mut keys = FxHashSet::default();
-    let fields = schema.fields.iter().filter(|field| keys.insert(field.key)).map(|field| FileField {
+    let fields = schema.fields.iter().filter(|field| keys.insert(field.key) && !OWN_KEYS.contains(&text(field.key)));
+    let fields = fields.map(|field| FileField {
         key: text(field.key),
         label: optional(field.label),
         format: file_format(text(field.format)),
