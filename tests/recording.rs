@@ -71,6 +71,18 @@ impl<'a> Recorded<'a> {
         of_name.iter().sum()
     }
 
+    /// For each function of the workload `shares`: its name, its percentage of their sampled CPU time, and the true one.
+    #[must_use]
+    pub fn shares(&self) -> [(&'static str, f64, f64); 3] {
+        const FUNCTIONS: [&str; 3] = ["seventy", "twenty", "ten"];
+        let (file, truth) = (self.file(), self.truth());
+        let sampled = FUNCTIONS.map(|function| file.cpu_below(function));
+        let measured = FUNCTIONS.map(|function| number(&truth, function));
+        let percentages = |times: [u64; 3]| times.map(|time| percentage(time, times.iter().sum()));
+        let (sampled, measured) = (percentages(sampled), percentages(measured));
+        [0, 1, 2].map(|index| (FUNCTIONS[index], sampled[index], measured[index]))
+    }
+
     fn json(&self, args: &[&str]) -> Value {
         let mut command = self.profiler.command(args);
         let finished = crate::process::finish(command.arg(&self.path), b"");

@@ -15,13 +15,11 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// That the shares of the three functions of `shares` are as it measured them, in the file and in the report.
 fn assert_shares(recorded: &Recorded<'_>, points: f64) {
-    let (truth, file, report) = (recorded.truth(), recorded.file(), recorded.report(&[]));
-    for function in ["seventy", "twenty", "ten"] {
-        let expected = percentage(number(&truth, function), number(&truth, "total"));
-        let sampled = percentage(file.cpu_below(function), file.cpu());
-        let reported = total_percent(&report, function);
-        assert!((sampled - expected).abs() < points, "{function}: {sampled:.2} % sampled, {expected:.2} % in truth");
-        assert!((reported - sampled).abs() < 0.5, "{function}: {reported:.2} % reported, {sampled:.2} % in the file");
+    let (file, report) = (recorded.file(), recorded.report(&[]));
+    for (function, sampled, truth) in recorded.shares() {
+        assert!((sampled - truth).abs() < points, "{function}: {sampled:.2} % sampled, {truth:.2} % in truth");
+        let (in_file, reported) = (percentage(file.cpu_below(function), file.cpu()), total_percent(&report, function));
+        assert!((reported - in_file).abs() < 0.02, "{function}: {reported:.2} % reported, {in_file:.2} % in the file");
     }
 }
 

@@ -20,11 +20,12 @@ pub fn churn(seed: u64, steps: u64) -> u64 {
 }
 
 /// Works until this thread has used `cpu_ns` more of CPU time. Always inlined, as [`churn`] is; the clock is asked about
-/// every 100 µs, so nearly all of the time is spent in the caller's own code.
+/// every 100 µs, so nearly all of the time is spent in the caller's own code. Callers in one program need different
+/// seeds, or the compiler makes one function of them, which then has one of their names.
 #[inline(always)]
-pub fn churn_for(cpu_ns: u64) {
+pub fn churn_for(seed: u64, cpu_ns: u64) {
     let end = thread_cpu_ns() + cpu_ns;
-    let mut x = 1;
+    let mut x = seed;
     while thread_cpu_ns() < end {
         x = churn(x, 50_000);
     }

@@ -28,7 +28,7 @@ fn descend(levels: u64, cpu_ns: u64) -> u64 {
 
 #[inline(never)]
 fn deep_leaf(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(1, cpu_ns);
 }
 
 #[inline(never)]
@@ -45,7 +45,7 @@ fn big_frame(cpu_ns: u64) -> u64 {
 
 #[inline(never)]
 fn leaf_below_big_frame(array: &mut [u8], cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(2, cpu_ns);
     black_box(array)[0] = 1;
 }
 

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 
 #[inline(never)]
 fn work_before_the_end() {
-    churn_for(100_000_000);
+    churn_for(1, 100_000_000);
 }
 
 fn echo() -> io::Result<()> {

@@ -61,7 +61,7 @@ fn fork_without_exec(cpu_ns: u64) {
 
 #[inline(never)]
 fn work_in_forked_child(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(1, cpu_ns);
 }
 
 fn children(run: impl Fn() -> bool) {
@@ -90,7 +90,7 @@ fn exec_from_thread() {
 
 #[inline(never)]
 fn work_after_exec(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(2, cpu_ns);
 }
 
 fn leave_the_work_to_a_thread(cpu_ns: u64) {
@@ -106,5 +106,5 @@ fn leave_the_work_to_a_thread(cpu_ns: u64) {
 
 #[inline(never)]
 fn work_without_leader(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(3, cpu_ns);
 }

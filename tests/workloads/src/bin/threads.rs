@@ -15,12 +15,12 @@ use traceview_workloads::work::{churn_for, seconds};
 
 #[inline(never)]
 fn alpha_work(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(1, cpu_ns);
 }
 
 #[inline(never)]
 fn beta_work(cpu_ns: u64) {
-    churn_for(cpu_ns);
+    churn_for(2, cpu_ns);
 }
 
 #[inline(never)]
