@@ -10,7 +10,8 @@
 //!
 //! Cells lie on a grid that depends on the zoom level but not on where the view begins, and a cell at the view's edge
 //! counts what lies beyond the edge too: panning moves cells and changes nothing else, so that nothing flickers.
-//! What a cell says is exact, whatever the pyramid did to find it fast.
+//! What a cell says is what looking at each span would give, whatever the pyramid did to find it fast. (Only where a
+//! pixel is longer than eight seconds are covered times rounded, to a millionth of a pixel or better.)
 //!
 //! Times are integer nanoseconds. Pixels, where floating point belongs, are the painter's: it should draw every cell at
 //! least one pixel wide.

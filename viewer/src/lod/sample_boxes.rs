@@ -365,17 +365,16 @@ mod tests {
                 .collect::<Vec<_>>();
             let boxes = boxes(&rows, &wait_spans);
             let stacks = stacks();
-            let mut at_a_sample = vec![false; boxes.len()];
-            for &(time, stack) in &rows {
-                let path = stack.map_or(Vec::new(), |stack| stacks.ancestors(StackId::new(stack)).collect());
-                for node in path {
-                    let around = boxes.iter().position(|it| it.1 == node.index() && it.2 <= time && time <= it.3);
-                    at_a_sample[around.expect("a box for each frame of each sample")] = true;
+            let path = |stack| stacks.ancestors(StackId::new(stack)).map(StackId::index).collect::<Vec<_>>();
+            for (time, stack) in rows.iter().filter_map(|row| Some((row.0, row.1?))) {
+                for node in path(stack) {
+                    let around = |it: &(u32, usize, i64, i64)| it.1 == node && it.2 <= time && time <= it.3;
+                    assert!(boxes.iter().any(around), "a box for node {node} at {time}: {boxes:?}");
                 }
             }
-            for (box_, known) in boxes.iter().zip(at_a_sample) {
-                let starts_with_sample = rows.iter().any(|row| row.0 == box_.2);
-                assert!(known && starts_with_sample, "{box_:?} has a sample");
+            for box_ in &boxes {
+                let begins = |row: &(i64, Option<usize>)| row.0 == box_.2 && row.1.is_some_and(|it| path(it).contains(&box_.1));
+                assert!(rows.iter().any(begins), "{box_:?} begins with a sample");
                 let overlap = wait_spans.iter().any(|wait| wait.0.max(box_.2) < wait.1.min(box_.3));
                 assert!(!overlap, "{box_:?} is outside waits {wait_spans:?}");
             }
