@@ -12,7 +12,7 @@ use traceview_viewer::lod::{Cell, Pyramid, SliceRows, Spans};
 const PIXELS: u32 = 1600;
 const DEPTHS: u32 = 32;
 const BUILDS: usize = 3;
-const QUERIES: usize = 5;
+const QUERIES: usize = 15;
 const VIEWS_PER_ZOOM: usize = 8;
 /// Each is a tenth of the one before.
 const ZOOMS: usize = 9;

@@ -82,7 +82,10 @@ pub(super) struct CellWriter<'a> {
     range: TimeRange,
     row: u32,
     out: &'a mut Vec<Cell>,
-    /// The grid cell that is being filled.
+    /// The grid cell that something was in last.
+    grid_start: i64,
+    grid_end: i64,
+    /// What is to be written of it.
     open: Option<OpenCell>,
     /// Where the last exact span ended: the grid cell around it begins only there.
     free_from: i64,
@@ -90,7 +93,6 @@ pub(super) struct CellWriter<'a> {
 
 struct OpenCell {
     start: i64,
-    end: i64,
     covered: i64,
     item: u32,
     longest: i64,
@@ -110,8 +112,12 @@ pub(super) struct Crowd {
 }
 
 impl<'a> CellWriter<'a> {
-    pub(super) fn new(scale: Scale, range: TimeRange, row: u32, out: &'a mut Vec<Cell>) -> Self {
-        Self { scale, range, row, out, open: None, free_from: i64::MIN }
+    /// For spans of which the first may begin before `grid_start`, the edge of a grid cell at or before the range's
+    /// start.
+    pub(super) fn new(scale: Scale, range: TimeRange, grid_start: i64, row: u32, out: &'a mut Vec<Cell>) -> Self {
+        // What begins earlier shares the cell before it, which is not in view.
+        let before = grid_start.saturating_sub(scale.cell);
+        Self { scale, range, row, out, grid_start: before, grid_end: grid_start, open: None, free_from: i64::MIN }
     }
 
     /// Adds a span of any length.
@@ -123,18 +129,20 @@ impl<'a> CellWriter<'a> {
             return;
         }
         // Shorter than a grid cell, so it lies in two of them at most.
-        let open = self.cell_at(start);
-        let here = end.min(open.end);
-        open.add(here - start, item, length);
+        self.enter_cell(start);
+        let here = end.min(self.grid_end);
+        self.add(here - start, item, length);
         if here < end {
-            self.cell_at(here).add(end - here, item, length);
+            self.enter_cell(here);
+            self.add(end - here, item, length);
         }
     }
 
     /// Adds short spans of one grid cell.
     #[inline]
     pub(super) fn crowd(&mut self, crowd: &Crowd) {
-        self.cell_at(crowd.at).add(crowd.covered, crowd.item, crowd.longest);
+        self.enter_cell(crowd.at);
+        self.add(crowd.covered, crowd.item, crowd.longest);
     }
 
     /// Writes what is still open.
@@ -151,21 +159,38 @@ impl<'a> CellWriter<'a> {
         }
     }
 
-    fn cell_at(&mut self, time: i64) -> &mut OpenCell {
-        if self.open.as_ref().is_some_and(|open| time >= open.end) {
+    /// Goes on to the grid cell around `time`, unless it was there already.
+    #[inline]
+    fn enter_cell(&mut self, time: i64) {
+        if time >= self.grid_end {
             self.close(i64::MAX);
+            // Mostly it is the next one: a division is dear among what else happens for each span.
+            let next_end = self.grid_end.saturating_add(self.scale.cell);
+            if time < next_end {
+                self.grid_start = self.grid_end;
+                self.grid_end = next_end;
+            } else {
+                (self.grid_start, self.grid_end) = self.scale.cell_around(time);
+            }
         }
-        let (scale, free_from) = (self.scale, self.free_from);
-        self.open.get_or_insert_with(|| {
-            let (start, end) = scale.cell_around(time);
-            OpenCell { start: start.max(free_from), end, covered: 0, item: u32::MAX, longest: -1 }
-        })
+    }
+
+    /// Adds to what is to be written of the grid cell.
+    #[inline]
+    fn add(&mut self, covered: i64, item: u32, length: i64) {
+        let start = self.grid_start.max(self.free_from);
+        let open = self.open.get_or_insert(OpenCell { start, covered: 0, item, longest: length });
+        open.covered = open.covered.saturating_add(covered);
+        if length > open.longest {
+            open.longest = length;
+            open.item = item;
+        }
     }
 
     /// Writes the open cell, which ends at `limit` if not before.
     fn close(&mut self, limit: i64) {
         let Some(open) = self.open.take() else { return };
-        let end = if self.scale.points { open.start } else { open.end.min(limit).max(open.start) };
+        let end = if self.scale.points { open.start } else { self.grid_end.min(limit).max(open.start) };
         let visible = if end > open.start {
             end > self.range.start.0 && open.start < self.range.end.0
         } else {
@@ -180,17 +205,6 @@ impl<'a> CellWriter<'a> {
                 row: self.row,
                 exact: false,
             });
-        }
-    }
-}
-
-impl OpenCell {
-    #[inline]
-    fn add(&mut self, covered: i64, item: u32, length: i64) {
-        self.covered = self.covered.saturating_add(covered);
-        if length > self.longest {
-            self.longest = length;
-            self.item = item;
         }
     }
 }

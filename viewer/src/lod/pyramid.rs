@@ -112,7 +112,7 @@ impl<S: Spans> Pyramid<S> {
         // Grid cells that the range cuts are counted whole.
         let view = View { start: scale.cell_around(range.start.0).0, end: scale.cell_around(range.end.0 - 1).1 };
         for row in rows.start..rows.end.min(self.rows()) {
-            let mut writer = CellWriter::new(scale, range, row, cells);
+            let mut writer = CellWriter::new(scale, range, view.start, row, cells);
             let row = row as usize;
             let chunks = &self.chunks[self.row_chunks[row] as usize..self.row_chunks[row + 1] as usize];
             let first = chunks.partition_point(|chunk| chunk.all.last_end < view.start);
