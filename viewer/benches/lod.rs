@@ -13,9 +13,10 @@ const PIXELS: u32 = 1600;
 const DEPTHS: u32 = 32;
 const BUILDS: usize = 3;
 const QUERIES: usize = 15;
-const VIEWS_PER_ZOOM: usize = 8;
-/// Each is a tenth of the one before.
-const ZOOMS: usize = 9;
+const VIEWS_PER_ZOOM: usize = 4;
+/// Zoom levels that share a line of the output: about a power of ten. Each view is 5/8 as long as the one before, so that
+/// pixels come in all proportions to buckets, which are powers of two.
+const ZOOMS_PER_LINE: u32 = 5;
 
 fn main() {
     // `cargo bench` adds `--bench`, `cargo test --benches` runs it without: then only whether it runs is of interest.
@@ -51,22 +52,27 @@ fn measure(shape: &str, slices: &SliceTable) {
     let mut random = Random(1);
     let mut cells = Vec::new();
     let mut worst = Duration::ZERO;
-    for zoom in 0..ZOOMS {
-        let length = (range.end - range.start).0 / 10i64.pow(u32::try_from(zoom).expect("zooms are few"));
-        if length < i64::from(PIXELS) {
-            break;
-        }
-        let views = if zoom == 0 { 1 } else { VIEWS_PER_ZOOM };
-        let results = (0..views).map(|_| {
+    let mut line = (Duration::ZERO, 0);
+    let lengths = std::iter::successors(Some((range.end - range.start).0), |length| Some(length / 8 * 5));
+    for (zoom, length) in (0..).zip(lengths.take_while(|&length| length >= i64::from(PIXELS))) {
+        for _ in 0..if zoom == 0 { 1 } else { VIEWS_PER_ZOOM } {
             // Around slices, so that views of bursts are as likely as bursts have slices.
             let middle = slices.start[random.index(count)];
             let start = if zoom == 0 { range.start } else { middle + Nanos(-length / 2) };
-            query(&pyramid, TimeRange { start, end: start + Nanos(length) }, &mut cells)
-        });
-        let (slowest, most) = results.fold((Duration::ZERO, 0), |so_far, it| (so_far.0.max(it.0), so_far.1.max(it.1)));
-        worst = worst.max(slowest);
-        println!("  view of {:>14.6} s: {:.3} ms, {most} cells", length as f64 / 1e9, slowest.as_secs_f64() * 1e3);
+            let (time, drawn) = query(&pyramid, TimeRange { start, end: start + Nanos(length) }, &mut cells);
+            line = (line.0.max(time), line.1.max(drawn));
+        }
+        if zoom % ZOOMS_PER_LINE == 0 {
+            let (time, drawn) = std::mem::take(&mut line);
+            worst = worst.max(time);
+            println!(
+                "  views down to {:>13.6} s: {:.3} ms, {drawn} cells at most",
+                length as f64 / 1e9,
+                time.as_secs_f64() * 1e3
+            );
+        }
     }
+    worst = worst.max(line.0);
     println!("  worst view: {:.3} ms", worst.as_secs_f64() * 1e3);
 }
 

@@ -71,6 +71,7 @@ impl From<Span> for Sum {
 
 impl Sum {
     /// Adds what comes after this.
+    #[inline]
     fn append(&mut self, next: &Self) {
         let last_length = self.last.end.saturating_sub(self.last.start);
         for (item, length) in [(self.last.item, last_length), (next.longest, next.longest_length)] {

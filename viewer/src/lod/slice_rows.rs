@@ -57,6 +57,7 @@ impl<T: Borrow<SliceTable>> SliceRows<T> {
         self.lanes.iter().map(|lane| (lane.number, lane.first_row..lane.first_row + lane.rows))
     }
 
+    #[inline]
     fn lane(&self, number: u32) -> Lane {
         match self.lanes.get(number as usize) {
             // Lanes are nearly always numbered without holes.
@@ -78,14 +79,17 @@ impl<T: Borrow<SliceTable>> Spans for SliceRows<T> {
         self.lanes.last().map_or(0, |lane| lane.first_row + lane.rows)
     }
 
+    #[inline]
     fn row(&self, item: usize) -> u32 {
         self.lane(self.slices().lane[item]).first_row + self.slices().depth[item]
     }
 
+    #[inline]
     fn start(&self, item: usize) -> Time {
         self.slices().start[item]
     }
 
+    #[inline]
     fn duration(&self, item: usize) -> Nanos {
         self.slices().duration[item]
     }
