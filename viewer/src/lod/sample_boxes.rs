@@ -308,6 +308,7 @@ mod tests {
         assert_eq!(boxes(&[(0, Some(0)), (9, None), (15, Some(0))], &[]), [(0, 0, 0, 9), (0, 0, 15, 25)]);
         assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(3, 17)]), [(0, 0, 0, 3), (0, 0, 20, 30)]);
         assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(10, 30)]), [(0, 0, 0, 10), (0, 0, 20, 20)]);
+        assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(3, 20)]), [(0, 0, 0, 3), (0, 0, 20, 30)], "it just woke");
         assert_eq!(boxes(&[(0, Some(0))], &[(4, 9)]), [(0, 0, 0, 4)], "also the last one");
     }
 

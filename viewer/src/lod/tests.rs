@@ -16,7 +16,7 @@ const LONGEST_EXACT_PIXEL: i64 = 1 << 33;
 #[derive(Clone, Debug)]
 struct List(Vec<(u32, i64, i64)>);
 
-impl Spans for &List {
+impl Spans for List {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -59,7 +59,7 @@ impl View {
 
     fn query(self, list: &List, chunk_len: usize) -> Vec<Cell> {
         let mut cells = Vec::new();
-        Pyramid::build_in_chunks(list, chunk_len).query(self.range, self.pixels, 0..ROWS, &mut cells);
+        Pyramid::build_in_chunks(list.clone(), chunk_len).query(self.range, self.pixels, 0..ROWS, &mut cells);
         cells
     }
 }
@@ -259,10 +259,11 @@ fn full_chunks_agree_with_chunks_of_one() {
         (0, start, at)
     });
     let list = List(spans.collect());
-    let (whole, single) = (Pyramid::build(&list), Pyramid::build_in_chunks(&list, 1));
+    let (whole, single) = (Pyramid::build(list.clone()), Pyramid::build_in_chunks(list, 1));
     let mut shared = 0;
-    for zoom in 0..30 {
-        let length = (at >> zoom).max(1);
+    // Not by powers of two: pixels in all proportions to buckets.
+    let lengths = std::iter::successors(Some(at), |length| Some(length / 8 * 5));
+    for length in lengths.take_while(|&length| length > 0) {
         for eighth in 0..8 {
             let start = Time(at / 8 * eighth);
             let range = TimeRange { start, end: start + Nanos(length) };
@@ -276,10 +277,64 @@ fn full_chunks_agree_with_chunks_of_one() {
     assert!(shared > 1000, "the views have cells that spans share, and not by chance: {shared}");
 }
 
+/// Spans that count how often they are looked at.
+struct Counted<'a> {
+    list: &'a List,
+    looks: std::cell::Cell<usize>,
+}
+
+impl Spans for Counted<'_> {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn rows(&self) -> u32 {
+        self.list.rows()
+    }
+
+    fn row(&self, item: usize) -> u32 {
+        self.list.row(item)
+    }
+
+    fn start(&self, item: usize) -> Time {
+        self.looks.set(self.looks.get() + 1);
+        self.list.start(item)
+    }
+
+    fn duration(&self, item: usize) -> Nanos {
+        self.list.duration(item)
+    }
+}
+
+#[test]
+fn a_query_looks_at_spans_in_proportion_to_the_pixels() {
+    const PIXELS: u32 = 100;
+    // 200,000 spans: every other thousand comes within 4 µs, the others one a millisecond.
+    let place = |at: &mut i64, index: i64| {
+        let start = *at + if index / 1000 % 2 == 0 { 1_000_000 } else { 2 };
+        *at = start + 2;
+        Some((0, start, *at))
+    };
+    let list = List((0..200_000).scan(0, place).collect());
+    let &(_, _, end) = list.0.last().unwrap();
+    let pyramid = Pyramid::build(Counted { list: &list, looks: std::cell::Cell::new(0) });
+    for length in std::iter::successors(Some(end), |length| Some(length / 8 * 5)).take_while(|&length| length > 0) {
+        for middle in [50_000, 100_999, 101_000, 101_500] {
+            let start = Time(list.0[middle].1 - length / 2);
+            pyramid.spans().looks.set(0);
+            let mut cells = Vec::new();
+            pyramid.query(TimeRange { start, end: start + Nanos(length) }, PIXELS, 0..1, &mut cells);
+            let looks = pyramid.spans().looks.get();
+            let limit = 16 * PIXELS as usize + 4096;
+            assert!(looks <= limit, "{looks} looks for {} cells of {length} ns", cells.len());
+        }
+    }
+}
+
 #[test]
 fn odd_questions_have_empty_answers() {
     let list = List(vec![(0, 5, 6), (2, i64::MAX - 5, i64::MAX), (1, i64::MIN, i64::MIN + 5)]);
-    let pyramid = Pyramid::build(&list);
+    let pyramid = Pyramid::build(list);
     let mut cells = Vec::new();
     pyramid.query(TimeRange { start: Time(0), end: Time(10) }, 0, 0..ROWS, &mut cells);
     pyramid.query(TimeRange { start: Time(9), end: Time(3) }, 10, 0..ROWS, &mut cells);
