@@ -41,7 +41,7 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> process::ExitCode 
         Ok(code) => code.into(),
         Err(error) if error.is_broken_pipe() => ExitCode::Fine.into(),
         Err(error) => {
-            eprint!("{}", error.to_message());
+            terminal::say(&error.to_message());
             error.exit_code().into()
         }
     }

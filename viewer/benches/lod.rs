@@ -4,6 +4,8 @@
 //! and the time of queries over views of every zoom level. Times are the shortest of several runs, as a shared machine
 //! only ever adds to them. Everything is seeded: two runs see the same slices and views.
 
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
 use std::time::{Duration, Instant};
 
 use traceview_core::model::{CategoryId, Nanos, Slice, SliceTable, StringId, Time, TimeRange};

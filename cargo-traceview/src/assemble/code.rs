@@ -7,6 +7,7 @@ use traceview_core::model::{
     ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus, Warning,
 };
 
+use crate::image::BuildId;
 use crate::sampler::arch;
 use crate::symbolize::{self, Category, OriginRules, Request, Resolved};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
@@ -105,7 +106,7 @@ fn add_library(loaded: &LoadedImage, symbols: SymbolStatus, builder: &mut Profil
     let name = builder.string(&file_name(loaded));
     let build_id = loaded.image.as_ref().ok().and_then(|image| image.build_id());
     let code_id = build_id.map(|id| builder.string(&id.to_string()));
-    let breakpad_id = builder.string(&build_id.map(|id| id.breakpad_id()).unwrap_or_default());
+    let breakpad_id = builder.string(&build_id.map(BuildId::breakpad_id).unwrap_or_default());
     let arch = builder.string(std::env::consts::ARCH);
     builder.add_library(Library {
         name,

@@ -76,7 +76,7 @@ fn temporary(name: &str) -> OutputPlan {
 /// Says how it went. The program's exit status is passed on whatever happened to the recording.
 fn report(profile: &Profile, kept: &Kept, outcome: Outcome) {
     for trouble in &kept.troubles {
-        eprint!("{}", trouble.to_message());
+        terminal::say(&trouble.to_message());
     }
     if outcome.survivors > 0 {
         terminal::say(&format!("traceview: {} threads of it run on, untraced\n", outcome.survivors));

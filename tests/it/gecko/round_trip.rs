@@ -1,7 +1,5 @@
 //! Write, read: the same profile.
 
-use std::time::{Duration, Instant};
-
 use traceview_core::format;
 use traceview_core::model::{
     CpuDelta, Frame, Function, Nanos, OsId, Process, Profile, ProfileBuilder, Thread, Time, Values, Wait, WaitReason,
@@ -245,17 +243,12 @@ pub(super) fn many_samples(count: i64) -> Profile {
     })
 }
 
+/// Anything quadratic would make this test take minutes.
 #[test]
-fn many_samples_are_written_and_read_in_good_time() {
+fn many_samples_are_written_and_read_back() {
     let profile = many_samples(200_000);
-    let start = Instant::now();
     let mut bytes = Vec::new();
     format::write(&profile, firefox(true), &mut bytes).expect("memory does not fail");
-    let written = start.elapsed();
     let back = read(&bytes).expect("our own file");
-    let read = start.elapsed() - written;
-    println!("200,000 samples: written in {written:?}, read in {read:?}, {} bytes", bytes.len());
     assert!(*profile == *back, "the same profile");
-    // Wide bounds for a debug build on a busy machine: what is quadratic exceeds them by far.
-    assert!(written < Duration::from_secs(20) && read < Duration::from_secs(40), "{written:?} {read:?}");
 }
