@@ -10,6 +10,7 @@ mod gecko;
 mod no_disturbance;
 mod privileges;
 mod sampler_truth;
+mod stacks_and_maps;
 mod tidy;
 mod unwinding;
 

@@ -175,8 +175,18 @@ pub(crate) struct Process {
     pub(crate) busy: bool,
     /// Whether its memory map was sent to the unwinder since it started or execed.
     pub(crate) mapped: bool,
+    /// Where its memory was when its map was last read: `[low, high)`, in order.
+    pub(crate) mappings: Vec<(u64, u64)>,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
+}
+
+impl Process {
+    /// The mapping that `address` is in, as far as known.
+    pub(crate) fn mapping_of(&self, address: u64) -> Option<(u64, u64)> {
+        let behind = self.mappings.partition_point(|(start, _)| *start <= address);
+        self.mappings[..behind].last().copied().filter(|(_, end)| address < *end)
+    }
 }
 
 /// All traced threads and processes.
@@ -229,7 +239,15 @@ impl ThreadTable {
     /// Adds a process.
     pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
         let index = self.processes.len();
-        self.processes.push(Process { pid, threads: Vec::new(), cpu_ns: 0, busy: true, mapped: false, deep: None });
+        self.processes.push(Process {
+            pid,
+            threads: Vec::new(),
+            cpu_ns: 0,
+            busy: true,
+            mapped: false,
+            mappings: Vec::new(),
+            deep: None,
+        });
         self.alive.insert(pid, index);
         index
     }

@@ -109,6 +109,7 @@ impl Tracer<'_> {
         self.end_thread(tid, now, |_| None);
         // A process reports by its first thread's id, once all its threads are gone.
         if let Some(process) = self.table.remove_process(tid) {
+            self.table.process(process).mappings = Vec::new();
             self.send(Event::ProcessEnd { process, time: now, exit });
             self.progress.processes.store(self.table.process_count(), Relaxed);
         }

@@ -53,8 +53,8 @@ const LATE_NS: i64 = 100_000;
 /// Shorter queueing is not worth a row.
 const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
-/// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
-const REST_AFTER_WALK: i64 = 5;
+/// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
+const REST_AFTER_LOOK: i64 = 5;
 
 /// How long answers to interrupts are waited for without sleeping.
 const PATIENCE_NS: i64 = 25_000;
@@ -606,7 +606,7 @@ impl<'a> Tracer<'a> {
         let walk = deep.walk_held(tid, pc, sp, fp);
         let ended = sys::monotonic_ns();
         if let Some(thread) = self.table.get(tid) {
-            thread.rest_until = ended + REST_AFTER_WALK * (ended - started);
+            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
         }
         self.recycle(copied);
         Stack::Walked(walk)
@@ -623,9 +623,15 @@ impl<'a> Tracer<'a> {
     fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
         const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
         let Some(thread) = self.table.get(tid) else { return NOTHING };
-        let (process, pid) = (thread.process, thread.pid);
-        if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) || !self.table.process(process).mapped {
+        let (process, pid, range) = (thread.process, thread.pid, thread.stack_range);
+        if !self.table.process(process).mapped {
             self.read_maps(tid, pid, sp);
+        } else if !(range.0..range.1).contains(&sp) {
+            // A program that switches stacks comes back to those that it has. A map can have tens of thousands of lines.
+            match self.table.process(process).mapping_of(sp) {
+                Some(range) => self.set_stack_range(tid, range),
+                None => self.read_maps(tid, pid, sp),
+            }
         }
         let Some(thread) = self.table.get(tid) else { return NOTHING };
         let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
@@ -638,15 +644,29 @@ impl<'a> Tracer<'a> {
         Stack::Copied { bytes, has_more: wanted < in_use }
     }
 
-    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in.
+    fn set_stack_range(&mut self, tid: Tid, range: (u64, u64)) {
+        if let Some(thread) = self.table.get(tid) {
+            thread.stack_range = range;
+        }
+    }
+
+    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in. The
+    /// longer that takes the longer the thread is left alone, as it may be held meanwhile.
     fn read_maps(&mut self, tid: Tid, pid: Tid, sp: u64) {
+        let started = sys::monotonic_ns();
         let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
         let maps = proc_fs::parse_maps(&text);
         let Some(thread) = self.table.get(tid) else { return };
-        thread.stack_range =
-            maps.iter().find(|map| (map.start..map.end).contains(&sp)).map_or((0, 0), |map| (map.start, map.end));
         let process = thread.process;
+        let entry = self.table.process(process);
+        entry.mappings = maps.iter().map(|map| (map.start, map.end)).collect();
+        let range = entry.mapping_of(sp).unwrap_or_default();
+        self.set_stack_range(tid, range);
         self.send_maps(process, maps);
+        let ended = sys::monotonic_ns();
+        if let Some(thread) = self.table.get(tid) {
+            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
+        }
     }
 
     fn send_maps(&mut self, process: usize, maps: Vec<MapEntry>) {
