@@ -17,7 +17,8 @@ pub(crate) use thread_table::LARGEST_COPY;
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, AtomicUsize};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -72,6 +73,8 @@ pub struct Progress {
     pub stopped_ns: AtomicU64,
     /// CLOCK_MONOTONIC ns at which the program started.
     pub started_ns: AtomicI64,
+    /// The program's process id.
+    pub pid: AtomicI32,
 }
 
 /// How the recorded program ended.
@@ -222,8 +225,9 @@ fn trace(
     }
     // After the fork: the program is scheduled as without us.
     sys::ask_for_short_turns();
-    progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
     let pid = gated.pid;
+    progress.started_ns.store(sys::monotonic_ns(), Relaxed);
+    progress.pid.store(pid, Relaxed);
     let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
     Ok((pid, end))
 }
