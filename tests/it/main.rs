@@ -7,6 +7,7 @@ mod errors;
 mod exit_status;
 mod families;
 mod gecko;
+mod limits;
 mod live_line;
 mod no_disturbance;
 mod privileges;

@@ -116,7 +116,8 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
     let line = LiveLine::new(plan.live);
     let recorded = std::thread::scope(|scope| {
         let (done, is_done) = std::sync::mpsc::channel::<()>();
-        scope.spawn(|| line.follow(&progress, is_done));
+        // A system that refuses this thread may have room for those that record.
+        let _no_line = std::thread::Builder::new().spawn_scoped(scope, || line.follow(&progress, is_done));
         let recorded = sampler::record(&launch, &options, signals, &progress);
         drop(done);
         recorded

@@ -109,6 +109,9 @@ pub enum SamplerError {
         /// As it was given.
         program: OsString,
     },
+    /// A thread of ours could not be started.
+    #[error("cannot start a thread (is the number of processes limited, by ulimit -u or a container?)")]
+    Thread(#[source] io::Error),
     /// No process could be started.
     #[error("cannot start a process")]
     Fork(#[source] io::Error),
@@ -174,8 +177,8 @@ pub fn record(
     let channels = Channels { events: event_sender, recycled };
     let start = (sys::monotonic_ns(), sys::realtime_ns());
     std::thread::scope(|scope| {
-        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start));
-        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels));
+        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start))?;
+        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels))?;
         let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
         let exit = match end.root_exit {
             Some(exit) => exit,
@@ -191,11 +194,8 @@ fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     name: &str,
     work: impl FnOnce() -> T + Send + 'scope,
-) -> std::thread::ScopedJoinHandle<'scope, T> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn_scoped(scope, work)
-        .expect("the system has room for two more threads")
+) -> Result<std::thread::ScopedJoinHandle<'scope, T>, SamplerError> {
+    std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(SamplerError::Thread)
 }
 
 /// Starts the program, holds it, and lets it go under our eyes.
