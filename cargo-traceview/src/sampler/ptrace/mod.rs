@@ -25,6 +25,7 @@ use traceview_core::model::{ExitStatus, WaitReason};
 use super::arch::{self, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
+use super::own_signals::OwnSignals;
 use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
@@ -92,6 +93,8 @@ pub(crate) struct TraceEnd {
     pub(crate) time: i64,
     /// Threads that run on untraced.
     pub(crate) survivors: usize,
+    /// When the first program is to be killed if it runs on, CLOCK_MONOTONIC ns.
+    pub(crate) kill_at: i64,
     /// What the ticker counted.
     pub(crate) missed_ticks: u64,
 }
@@ -106,7 +109,7 @@ pub(crate) struct Tracer<'a> {
     ticker: Ticker,
     root: Tid,
     root_exit: Option<ExitStatus>,
-    interrupts_by_user: Vec<i64>,
+    own_signals: OwnSignals,
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
@@ -135,7 +138,7 @@ impl<'a> Tracer<'a> {
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
-            interrupts_by_user: Vec::new(),
+            own_signals: OwnSignals::new(root),
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
@@ -178,13 +181,13 @@ impl<'a> Tracer<'a> {
             if self.root_exit.is_none()
                 && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
             {
-                self.on_own_signal(signal);
+                self.own_signals.on_signal(signal, sys::monotonic_ns());
             }
         }
         let time = sys::monotonic_ns();
         let survivors = self.finish(time);
         self.flush_all();
-        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, missed_ticks: self.ticker.missed() })
+        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, kill_at, missed_ticks: self.ticker.missed() })
     }
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
@@ -248,26 +251,6 @@ impl<'a> Tracer<'a> {
             if self.buffers.len() < 64 {
                 self.buffers.push(recycled.buffer);
             }
-        }
-    }
-
-    /// A signal to the profiler itself.
-    fn on_own_signal(&mut self, signal: i32) {
-        match signal {
-            // The terminal sent it to the program too. Three in two seconds mean "now".
-            libc::SIGINT => {
-                let now = sys::monotonic_ns();
-                self.interrupts_by_user.retain(|time| now - time < 2_000_000_000);
-                self.interrupts_by_user.push(now);
-                if self.interrupts_by_user.len() >= 3 {
-                    let _gone_already = sys::kill(self.root, libc::SIGKILL);
-                }
-            }
-            // Only we got it: end what we started, and save.
-            libc::SIGTERM => {
-                let _gone_already = sys::kill(self.root, libc::SIGTERM);
-            }
-            _ => {}
         }
     }
 
