@@ -30,6 +30,8 @@ pub(crate) struct Thread {
     pub(crate) activity: Activity,
     /// The interrupt that it was sent and has not answered.
     pub(crate) interrupt: Option<Interrupt>,
+    /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
+    pub(crate) restarted: Option<u64>,
     /// When its last wait ended.
     pub(crate) waited_until: i64,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
@@ -73,7 +75,7 @@ pub(crate) struct Sleep {
     pub(crate) first_argument: u64,
     /// Stack pointer and program counter: while these stay, it has not moved.
     pub(crate) place: (u64, u64),
-    /// How often it was put on a CPU before; `None` after a stop of ours, which makes it run for a moment.
+    /// How often it was put on a CPU before; `None` if that cannot be read.
     pub(crate) runs: Option<u64>,
     /// At how many ticks it was seen.
     pub(crate) ticks: u32,
@@ -86,21 +88,10 @@ pub(crate) struct Sleep {
 pub(crate) struct Interrupt {
     /// When it was sent.
     pub(crate) sent: i64,
-    /// What for.
-    pub(crate) purpose: Purpose,
     /// The moment at which the sampler meant to look.
     pub(crate) due: i64,
     /// How long the thread had queued for CPUs by then, if that is known.
     pub(crate) queued_before_ns: Option<i64>,
-}
-
-/// What a thread is interrupted for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
-    /// To see what it is running.
-    Sample,
-    /// To see what it sleeps in.
-    SleepStack,
 }
 
 impl Thread {
@@ -113,6 +104,7 @@ impl Thread {
             tid,
             activity: Activity::Running,
             interrupt: None,
+            restarted: None,
             waited_until: 0,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
@@ -140,6 +132,11 @@ impl Thread {
             Some(file) => parse_schedstat(file.read(&mut buffer)?),
             None => parse_schedstat(ProcFile::open(self.pid, self.tid, "schedstat").ok()?.read(&mut buffer)?),
         }
+    }
+
+    /// How often it was put on a CPU so far.
+    pub(crate) fn runs(&self) -> Option<u64> {
+        self.schedstat().map(|stat| stat.runs)
     }
 
     /// Where it is now; `None` when that cannot be read (it is gone, or we may not).

@@ -30,8 +30,8 @@ pub struct LoadedImage {
 pub(super) struct Images {
     rows: Vec<LoadedImage>,
     known: FxHashMap<(PathBuf, u64), ImageIndex>,
-    /// Whether the code at an address is where stacks end, by its unwinding rule.
-    roots: FxHashMap<(ImageIndex, u64), bool>,
+    /// What is known of the functions around addresses that were asked about: where stacks end, or threads sleep.
+    functions: FxHashMap<(ImageIndex, u64), Option<FunctionFacts>>,
 }
 
 impl Images {
@@ -66,17 +66,43 @@ impl Images {
     /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller,
     /// or there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
     pub(super) fn is_root(&mut self, index: ImageIndex, svma: u64) -> bool {
-        if let Some(known) = self.roots.get(&(index, svma)) {
+        self.loaded(index).is_some() && self.function(index, svma).is_none_or(|function| function.has_no_caller)
+    }
+
+    /// The function around address `svma`, if the image says anything about it.
+    pub(super) fn function(&mut self, index: ImageIndex, svma: u64) -> Option<FunctionFacts> {
+        if let Some(known) = self.functions.get(&(index, svma)) {
             return *known;
         }
-        let is_root = self.loaded(index).is_some_and(|image| has_no_caller(image, svma).unwrap_or(true));
-        self.roots.insert((index, svma), is_root);
-        is_root
+        let function = self.loaded(index).and_then(|image| function_facts(image, svma));
+        self.functions.insert((index, svma), function);
+        function
+    }
+
+    /// The code of image `index` from `svma` on, as far as its file has it.
+    pub(super) fn code(&self, index: ImageIndex, svma: u64) -> Option<&[u8]> {
+        let image = self.loaded(index)?;
+        let segment =
+            image.segments().iter().find(|segment| (segment.svma..segment.svma + segment.file_size).contains(&svma))?;
+        let start = usize::try_from(svma - segment.svma + segment.file_offset).ok()?;
+        let end = usize::try_from(segment.file_offset + segment.file_size).ok()?;
+        image.data().get(start..end)
     }
 }
 
-/// Whether the call frame information of `svma` says that the return address is undefined; `None` without information.
-fn has_no_caller(image: &Image, svma: u64) -> Option<bool> {
+/// What the call frame information says of the function around an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FunctionFacts {
+    /// First SVMA.
+    pub(super) start: u64,
+    /// First SVMA behind it.
+    pub(super) end: u64,
+    /// Whether there is no return address at the address asked about.
+    pub(super) has_no_caller: bool,
+}
+
+/// What the call frame information of `svma` says; `None` without information.
+fn function_facts(image: &Image, svma: u64) -> Option<FunctionFacts> {
     let eh_frame = image.section(".eh_frame")?;
     let mut bases = BaseAddresses::default().set_eh_frame(eh_frame.svma);
     if let Some(text) = image.section(".text") {
@@ -98,7 +124,8 @@ fn has_no_caller(image: &Image, svma: u64) -> Option<bool> {
     };
     let fde = fde.ok()?;
     let row = fde.unwind_info_for_address(&table, &bases, &mut context, svma).ok()?;
-    Some(matches!(row.register(gimli::X86_64::RA), None | Some(gimli::RegisterRule::Undefined)))
+    let has_no_caller = matches!(row.register(gimli::X86_64::RA), None | Some(gimli::RegisterRule::Undefined));
+    Some(FunctionFacts { start: fde.initial_address(), end: fde.end_address(), has_no_caller })
 }
 
 /// The vdso: the kernel maps the same code into every process, so our own will do.

@@ -7,6 +7,7 @@
 //! at code that has no caller; else it gets a root that says why it was cut.
 
 mod address_space;
+mod asleep;
 pub(crate) mod deep;
 mod images;
 mod recording;
@@ -15,6 +16,7 @@ mod walk;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
+use framehop::FrameAddress;
 use traceview_core::model::{SampleFlags, WaitReason};
 
 use crate::sampler::LARGEST_COPY;
@@ -26,7 +28,7 @@ use address_space::AddressSpace;
 use deep::{DeepRules, HeldWalk};
 use images::Images;
 use recording::Interner;
-use walk::{RuleCache, StackCopy, Start, walk};
+use walk::{RuleCache, StackCopy, Start, Walked, walk};
 
 pub use images::{ImageIndex, LoadedImage};
 pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
@@ -83,8 +85,8 @@ struct Unwinder<'a> {
     processes: Vec<ProcessRecord>,
     spaces: Vec<Space>,
     threads: Vec<ThreadRecord>,
-    /// The stack of each thread's current (or last) sleep.
-    asleep: Vec<Option<u32>>,
+    /// The stack of each thread's current (or last) sleep, and whether it was inferred.
+    asleep: Vec<Option<(u32, bool)>>,
     mappings: Vec<MappingRecord>,
 }
 
@@ -146,7 +148,7 @@ impl Unwinder<'_> {
             Event::ThreadEnd(end) => self.on_thread_end(&end),
             Event::Sample(sample) => {
                 let process = self.threads[sample.thread].process;
-                let stack = self.unwind(process, sample.time, sample.snapshot);
+                let (stack, _) = self.unwind(process, sample.time, sample.snapshot);
                 let time = sample.time - self.start;
                 let flags = SampleFlags::NONE;
                 self.threads[sample.thread].samples.push(RawSample { time, stack, cpu_ns: sample.cpu_ns, flags });
@@ -155,8 +157,7 @@ impl Unwinder<'_> {
                 // The syscall is named by the wait, and is no frame of its stack.
                 let snapshot = Snapshot { syscall: None, ..snapshot };
                 let process = self.threads[thread].process;
-                let stack = self.unwind(process, i64::MAX, snapshot);
-                self.asleep[thread] = Some(stack);
+                self.asleep[thread] = Some(self.unwind(process, i64::MAX, snapshot));
             }
             Event::Wait(wait) => self.on_wait(wait),
         }
@@ -167,7 +168,8 @@ impl Unwinder<'_> {
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,
-            stack,
+            stack: stack.map(|(stack, _)| stack),
+            inferred: stack.is_some_and(|(_, inferred)| inferred),
             reason: wait.reason,
             syscall: wait.syscall,
             target: wait.target,
@@ -190,13 +192,17 @@ impl Unwinder<'_> {
         }
     }
 
-    /// Unwinds a copied stack and stores it.
-    fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> u32 {
-        let (mut end, mut used) = self.walk(process, &snapshot);
-        if self.leads_out_of_code(process, &snapshot, end) && self.refresh(process, time, snapshot.tid) {
-            (end, used) = self.walk(process, &snapshot);
+    /// Unwinds a copied stack and stores it. The stack, and whether it was inferred.
+    fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> (u32, bool) {
+        let (mut walked, mut used) = self.walk(process, &snapshot);
+        if self.leads_out_of_code(process, &snapshot, walked.end) && self.refresh(process, time, snapshot.tid) {
+            (walked, used) = self.walk(process, &snapshot);
         }
-        let end = self.judge(process, end);
+        let mut end = self.judge(process, walked.end);
+        let inferred = end == WalkEnd::Cut(CutReason::NotStopped) && self.infer(process, &snapshot, walked.last);
+        if inferred {
+            end = WalkEnd::Root;
+        }
         let cut = match end {
             WalkEnd::Root => None,
             WalkEnd::Cut(reason) => Some(RawFrame::Cut(reason)),
@@ -211,31 +217,74 @@ impl Unwinder<'_> {
             // The tracer hung up if it does not want its memory back.
             let _tracer_gone = self.recycle.send(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes });
         }
-        stack.expect("a walk has at least the frame it starts with")
+        (stack.expect("a walk has at least the frame it starts with"), inferred)
     }
 
     /// Walks a stack into `self.addresses`, unless that was done already. How it ended, and how many bytes it needed.
-    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (WalkEnd, usize) {
-        let code = &self.spaces[process].code;
+    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (Walked, usize) {
+        let frame = FrameAddress::from_instruction_pointer(snapshot.pc);
         match &snapshot.stack {
-            Stack::Copied { bytes, has_more } => {
-                let mut copy = StackCopy { start: snapshot.sp, bytes, has_more: *has_more, used: 0 };
-                let start = Start { pc: snapshot.pc, sp: snapshot.sp, fp: snapshot.fp };
-                let end = walk(
-                    (code.rules(), &mut self.cache),
-                    start,
-                    |address| copy.read(address),
-                    |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
-                    || true,
-                    &mut self.addresses,
-                );
-                (end, copy.used)
+            Stack::Copied { .. } => {
+                self.walk_from(process, snapshot, Start { frame, sp: snapshot.sp, fp: snapshot.fp })
             }
             Stack::Walked(HeldWalk { addresses, end }) => {
                 self.addresses.clone_from(addresses);
-                (*end, 0)
+                (Walked { end: *end, last: (frame, snapshot.sp) }, 0)
             }
         }
+    }
+
+    /// Walks a copied stack from `start` on.
+    fn walk_from(&mut self, process: ProcessIndex, snapshot: &Snapshot, start: Start) -> (Walked, usize) {
+        let code = &self.spaces[process].code;
+        let mut copy = StackCopy::of(snapshot);
+        let walked = walk(
+            (code.rules(), &mut self.cache),
+            start,
+            |address| copy.read(address),
+            |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
+            || true,
+            &mut self.addresses,
+        );
+        (walked, copy.used)
+    }
+
+    /// Completes a walk that came to a frame whose frame pointer is not known, if a place can be found that leads on to
+    /// the root. Whether it could.
+    fn infer(&mut self, process: ProcessIndex, snapshot: &Snapshot, (at, sp): (FrameAddress, u64)) -> bool {
+        let code = &self.spaces[process].code;
+        let RawFrame::Code { image, svma } = frame(code, at.address_for_lookup()) else { return false };
+        let Some(function) = self.images.function(image, svma) else { return false };
+        let size = self.images.code(image, function.start).and_then(asleep::frame_size);
+        let copy = StackCopy::of(snapshot);
+        let images = &self.images;
+        let is_after_call = |avma: u64| match frame(code, avma.wrapping_sub(1)) {
+            RawFrame::Code { image, svma } => {
+                let before = images.code(image, svma.saturating_sub(6)).and_then(|code| code.get(..7));
+                before.is_some_and(asleep::ends_with_call)
+            }
+            _ => false,
+        };
+        let stack = snapshot.sp..snapshot.sp + copy.bytes.len() as u64;
+        let places = asleep::candidates(sp, size, stack, |address| copy.word(address), is_after_call);
+        let inner = std::mem::take(&mut self.addresses);
+        let is_again = |frames: &[RawFrame]| {
+            let own = |frame: &RawFrame| matches!(frame, RawFrame::Code { image: of, svma } if *of == image && (function.start..function.end).contains(svma));
+            frames.iter().any(own)
+        };
+        for place in places {
+            let (walked, _) = self.walk_from(process, snapshot, Start { frame: at, sp, fp: Some(place) });
+            let code = &self.spaces[process].code;
+            let callers: Vec<RawFrame> = self.addresses.iter().skip(1).map(|avma| frame(code, *avma)).collect();
+            // What a function left on the stack when it called others before leads back into itself.
+            if self.judge(process, walked.end) == WalkEnd::Root && !is_again(&callers) {
+                let outer = std::mem::replace(&mut self.addresses, inner);
+                self.addresses.extend(&outer[1..]);
+                return true;
+            }
+        }
+        self.addresses = inner;
+        false
     }
 
     /// Whether code is met at an address where none is known.

@@ -6,8 +6,8 @@
 //!   thread that takes long to stop (no CPU free, vfork, an uninterruptible sleep) delays nobody.
 //! * One interrupt at a time for each thread, and each report is answered by exactly one resume: with the signal where
 //!   the report was a signal, without where it was a stop or event, by `PTRACE_LISTEN` where job control stopped it.
-//! * A thread that sleeps is not stopped for a sample. It is stopped once for each sleep, to see its stack, and only in
-//!   calls that the kernel redoes by itself; elsewhere its stack is read without its registers.
+//! * A thread that sleeps is not stopped: its stack is read where it lies, and walked without the registers that only a
+//!   stop would show.
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
@@ -22,11 +22,11 @@ use std::time::Duration;
 
 use traceview_core::model::{ExitStatus, WaitReason};
 
-use super::arch::{self, Registers};
+use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
 use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
-use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
+use super::thread_table::{Activity, Interrupt, LARGEST_COPY, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
 use sys::{SignalSet, Tid, WaitStatus};
@@ -309,8 +309,8 @@ impl<'a> Tracer<'a> {
         }
         match &thread.activity {
             Activity::Stopped { .. } => return false,
-            Activity::Asleep(sleep) if sleep.ticks >= SETTLED && sleep.runs.is_some() => {
-                if thread.schedstat().map(|stat| stat.runs) == sleep.runs {
+            Activity::Asleep(sleep) if sleep.ticks >= SETTLED => {
+                if sleep.runs.is_some() && thread.runs() == sleep.runs {
                     return false;
                 }
             }
@@ -320,32 +320,29 @@ impl<'a> Tracer<'a> {
             None => true,
             Some(Whereabouts::Running) => {
                 self.wake(tid, now);
-                self.interrupt(tid, Purpose::Sample);
+                self.interrupt(tid);
                 true
             }
-            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => self.asleep(
-                tid,
-                now,
-                Sleep {
-                    since: now,
-                    syscall: number,
-                    first_argument,
-                    place: (sp, pc),
-                    runs: None,
-                    ticks: 1,
-                    target: None,
-                },
-            ),
+            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
+                // A call that a stop interrupted goes on under another number.
+                let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
+                let (runs, place) = (thread.runs(), (sp, pc));
+                self.asleep(
+                    tid,
+                    now,
+                    Sleep { since: now, syscall, first_argument, place, runs, ticks: 1, target: None },
+                )
+            }
         }
     }
 
-    fn interrupt(&mut self, tid: Tid, purpose: Purpose) {
+    fn interrupt(&mut self, tid: Tid) {
         let due = self.ticker.last_deadline();
         let Some(thread) = self.table.get(tid) else { return };
         let queued_before_ns = thread.schedstat().map(|stat| stat.wait_ns);
         let sent = sys::monotonic_ns();
         if sys::interrupt(tid).is_ok() {
-            thread.interrupt = Some(Interrupt { sent, purpose, due, queued_before_ns });
+            thread.interrupt = Some(Interrupt { sent, due, queued_before_ns });
             self.unanswered += 1;
         }
     }
@@ -353,13 +350,11 @@ impl<'a> Tracer<'a> {
     /// The thread was seen asleep as `seen` says; whether it has to be looked at again.
     fn asleep(&mut self, tid: Tid, now: i64, seen: Sleep) -> bool {
         let Some(thread) = self.table.get(tid) else { return false };
-        let runs = thread.schedstat().map(|stat| stat.runs);
         if let Activity::Asleep(sleep) = &mut thread.activity
             && sleep.place == seen.place
         {
             sleep.ticks += 1;
-            let ran = sleep.runs.is_some() && sleep.runs != runs;
-            sleep.runs = runs;
+            let ran = std::mem::replace(&mut sleep.runs, seen.runs) != seen.runs;
             if sleep.ticks == SETTLED {
                 self.see_sleep(tid);
             } else if ran {
@@ -369,7 +364,7 @@ impl<'a> Tracer<'a> {
         }
         self.wake(tid, now);
         if let Some(thread) = self.table.get(tid) {
-            thread.activity = Activity::Asleep(Sleep { runs, ..seen });
+            thread.activity = Activity::Asleep(seen);
         }
         true
     }
@@ -407,7 +402,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The thread has slept for long enough: see what it sleeps in, if that can be done without waking it for good.
+    /// The thread has slept for long enough to see what it sleeps in.
     fn see_sleep(&mut self, tid: Tid) {
         if !self.options.off_cpu {
             return;
@@ -418,15 +413,18 @@ impl<'a> Tracer<'a> {
         if sleep.syscall.is_some_and(takes_descriptor) {
             sleep.target = proc_fs::describe_fd(pid, sleep.first_argument);
         }
-        if sleep.syscall.is_some_and(|number| restarts_undisturbed(number, sleep.target.as_deref())) {
-            sleep.runs = None;
-            self.interrupt(tid, Purpose::SleepStack);
+        let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
+        let stack = self.copy_stack(tid, sp);
+        let Some(thread) = self.table.get(tid) else { return };
+        if thread.runs() == runs {
+            self.send(Event::Asleep { thread: index, snapshot: Snapshot { tid, pc, sp, fp: None, syscall, stack } });
             return;
         }
-        let (syscall, (sp, pc)) = (sleep.syscall, sleep.place);
-        let stack = self.copy_stack(tid, sp);
-        let snapshot = Snapshot { tid, pc, sp, fp: None, syscall, stack };
-        self.send(Event::Asleep { thread: index, snapshot });
+        // It woke while its stack was copied, so the copy is of no moment that ever was.
+        if let Activity::Asleep(sleep) = &mut thread.activity {
+            sleep.ticks = 0;
+        }
+        self.recycle(stack);
     }
 
     // --- taking reports -----------------------------------------------------------------------------------------
@@ -497,9 +495,7 @@ impl<'a> Tracer<'a> {
         };
         self.unanswered = self.unanswered.saturating_sub(1);
         let seen = self.see(tid);
-        if let Some(seen) = &seen
-            && interrupt.purpose == Purpose::Sample
-        {
+        if let Some(seen) = &seen {
             wind_back(tid, &seen.registers);
         }
         resume(tid, 0);
@@ -517,33 +513,28 @@ impl<'a> Tracer<'a> {
         Some(Seen { registers, sched, stack })
     }
 
-    /// Makes a sample, or the stack of a sleep, of what was seen of a thread that was held for `held` ns or less.
+    /// Makes a sample of what was seen of a thread that was held for `held` ns or less.
     fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
         let own_queueing = self.own_queueing(&interrupt, now);
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let call = seen.registers.syscall();
-        let sleep_call = match (&thread.activity, interrupt.purpose) {
-            (Activity::Asleep(sleep), Purpose::SleepStack) if call.is_some() => Some(sleep.syscall),
-            _ => None,
-        };
+        if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
+            thread.restarted = Some(call.number);
+        }
         let snapshot = Snapshot {
             tid,
             pc: seen.registers.pc(),
             sp: seen.registers.sp(),
             fp: Some(seen.registers.fp()),
-            syscall: sleep_call.unwrap_or_else(|| call.map(|call| call.number)),
+            syscall: call.map(|call| call.number),
             stack: seen.stack,
         };
-        if sleep_call.is_some() {
-            self.send(Event::Asleep { thread: index, snapshot });
-            return;
-        }
         let queued = queued_since(&interrupt, seen.sched);
         // It is not held while it queues for a CPU on the way to its stop.
         self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
         let wait_start = thread.waited_until.max(now - queued);
-        if interrupt.purpose == Purpose::Sample && queued > own_queueing {
+        if queued > own_queueing {
             // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
             // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
             if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
@@ -557,9 +548,6 @@ impl<'a> Tracer<'a> {
         let name_wanted = !std::mem::replace(&mut thread.named, true);
         if name_wanted && let Some(name) = self.read_name(tid) {
             self.send(Event::ThreadName { thread: index, name });
-        }
-        if interrupt.purpose == Purpose::SleepStack {
-            self.wake(tid, now);
         }
         if self.in_flight > IN_FLIGHT_LIMIT {
             self.progress.lost.fetch_add(1, Relaxed);
@@ -708,12 +696,4 @@ fn takes_descriptor(number: u64) -> bool {
         number,
         0 | 1 | 16..=20 | 40 | 42..=47 | 73..=75 | 232 | 281 | 288 | 295 | 299 | 441
     )
-}
-
-/// Whether a thread asleep in call `number` can be stopped without the program noticing. Reads are redone unless the
-/// file is a socket, whose timeout would make them fail.
-fn restarts_undisturbed(number: u64, target: Option<&str>) -> bool {
-    // read, pread64, readv
-    let reads = matches!(number, 0 | 17 | 19);
-    arch::restarts_by_itself(number) || (reads && target.is_some_and(|target| target != "socket"))
 }
