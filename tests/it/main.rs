@@ -12,6 +12,7 @@ mod privileges;
 mod sampler_truth;
 mod tidy;
 mod unwinding;
+mod waits;
 
 use traceview_tests::profiler::Profiler;
 
