@@ -35,6 +35,8 @@ pub(crate) enum Event {
     Maps {
         /// Whose.
         process: ProcessIndex,
+        /// The thread that it was read by: the first thread of the process can have ended.
+        tid: Tid,
         /// When it was read.
         time: i64,
         /// Its lines.

@@ -25,7 +25,7 @@ use traceview_core::model::{ExitStatus, WaitReason};
 use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
-use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
+use super::proc_fs::{self, SchedStat, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
@@ -634,12 +634,8 @@ impl<'a> Tracer<'a> {
         thread.stack_range =
             maps.iter().find(|map| (map.start..map.end).contains(&sp)).map_or((0, 0), |map| (map.start, map.end));
         let process = thread.process;
-        self.send_maps(process, maps);
-    }
-
-    fn send_maps(&mut self, process: usize, maps: Vec<MapEntry>) {
         if !std::mem::replace(&mut self.table.process(process).mapped, true) {
-            self.send(Event::Maps { process, time: sys::monotonic_ns(), maps });
+            self.send(Event::Maps { process, tid, time: sys::monotonic_ns(), maps });
         }
     }
 }
