@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
 use framehop::FrameAddress;
-use traceview_core::model::{SampleFlags, WaitReason};
+use traceview_core::model::SampleFlags;
 
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
@@ -173,7 +173,7 @@ impl Unwinder<'_> {
     }
 
     fn on_wait(&mut self, wait: Wait) {
-        let stack = if wait.reason == WaitReason::Stopped { None } else { self.asleep[wait.thread] };
+        let stack = if wait.seen { self.asleep[wait.thread] } else { None };
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,
