@@ -25,6 +25,7 @@ use traceview_core::model::{ExitStatus, WaitReason};
 use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
+use super::own_signals::OwnSignals;
 use super::proc_fs::{self, SchedStat, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
@@ -109,7 +110,7 @@ pub(crate) struct Tracer<'a> {
     ticker: Ticker,
     root: Tid,
     root_exit: Option<ExitStatus>,
-    interrupts_by_user: Vec<i64>,
+    own_signals: OwnSignals,
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
@@ -138,7 +139,7 @@ impl<'a> Tracer<'a> {
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
-            interrupts_by_user: Vec::new(),
+            own_signals: OwnSignals::new(root),
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
@@ -170,7 +171,8 @@ impl<'a> Tracer<'a> {
             }
             self.take_recycled();
             self.flush(now);
-            if self.ticker.is_due(now) {
+            // Before its exec the child is ours, and no part of the program.
+            if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
                 self.tick(now);
                 self.await_answers()?;
@@ -183,7 +185,7 @@ impl<'a> Tracer<'a> {
                 && reports == Reports::AllTaken
                 && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
             {
-                self.on_own_signal(signal);
+                self.own_signals.on(signal, sys::monotonic_ns());
             }
         }
         let time = sys::monotonic_ns();
@@ -253,26 +255,6 @@ impl<'a> Tracer<'a> {
             if self.buffers.len() < 64 {
                 self.buffers.push(recycled.buffer);
             }
-        }
-    }
-
-    /// A signal to the profiler itself.
-    fn on_own_signal(&mut self, signal: i32) {
-        match signal {
-            // The terminal sent it to the program too. Three in two seconds mean "now".
-            libc::SIGINT => {
-                let now = sys::monotonic_ns();
-                self.interrupts_by_user.retain(|time| now - time < 2_000_000_000);
-                self.interrupts_by_user.push(now);
-                if self.interrupts_by_user.len() >= 3 {
-                    let _gone_already = sys::kill(self.root, libc::SIGKILL);
-                }
-            }
-            // Only we got it: end what we started, and save.
-            libc::SIGTERM => {
-                let _gone_already = sys::kill(self.root, libc::SIGTERM);
-            }
-            _ => {}
         }
     }
 
