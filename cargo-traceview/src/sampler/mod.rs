@@ -8,6 +8,7 @@ pub(crate) mod arch;
 pub(crate) mod clock;
 pub(crate) mod event;
 mod executable;
+mod own_signals;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
 mod thread_table;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use traceview_core::model::ExitStatus;
 
 use crate::unwind::{self, Recording};
+use own_signals::OwnSignals;
 use ptrace::sys::{self, SignalSet, Tid};
 use ptrace::{Channels, TraceEnd, Tracer};
 
@@ -109,6 +111,9 @@ pub enum SamplerError {
     /// No process could be started.
     #[error("cannot start a process")]
     Fork(#[source] io::Error),
+    /// No thread of our own could be started.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The system does not let us trace our own child.
     #[error(
         "cannot trace the program (is ptrace forbidden here, by a container's seccomp profile or kernel.yama.ptrace_scope=3?)"
@@ -171,8 +176,8 @@ pub fn record(
     let channels = Channels { events: event_sender, recycled };
     let start = (sys::monotonic_ns(), sys::realtime_ns());
     std::thread::scope(|scope| {
-        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start));
-        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels));
+        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start))?;
+        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels))?;
         let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
         let exit = match end.root_exit {
             Some(exit) => exit,
@@ -188,11 +193,8 @@ fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     name: &str,
     work: impl FnOnce() -> T + Send + 'scope,
-) -> std::thread::ScopedJoinHandle<'scope, T> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn_scoped(scope, work)
-        .expect("the system has room for two more threads")
+) -> Result<std::thread::ScopedJoinHandle<'scope, T>, SamplerError> {
+    std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(SamplerError::Thread)
 }
 
 /// Starts the program, holds it, and lets it go under our eyes.
@@ -213,18 +215,21 @@ fn trace(
     // If this fails the gate closes unopened and the child ends without having become the program.
     sys::seize(gated.pid, trace_options).map_err(SamplerError::Seize)?;
     gated.open_gate().map_err(SamplerError::Fork)?;
-    if let Some(source) = gated.exec_error() {
+    // After the fork: the program is scheduled as without us.
+    sys::ask_for_short_turns();
+    progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
+    let pid = gated.pid;
+    let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
+    // Only now: on its way to the exec the child can stop for a signal, and must not wait for us then.
+    if end.root_exit.is_some()
+        && let Some(source) = gated.exec_error()
+    {
         let program = launch.program.clone();
         return Err(match source.kind() {
             io::ErrorKind::NotFound => SamplerError::NotFound { program },
             _ => SamplerError::NotExecutable { program, source },
         });
     }
-    // After the fork: the program is scheduled as without us.
-    sys::ask_for_short_turns();
-    progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
-    let pid = gated.pid;
-    let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
     Ok((pid, end))
 }
 
@@ -252,6 +257,7 @@ fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit
 fn wait_for_child(root: Tid, options: &Options, signals: &SignalGuard) -> Result<ExitStatus, SamplerError> {
     let started = sys::monotonic_ns();
     let already = options.duration.unwrap_or_default();
+    let mut own_signals = OwnSignals::new(root);
     let mut kill_in = options.kill_after.map(|limit| limit.saturating_sub(already));
     loop {
         match sys::wait_child(root).map_err(SamplerError::Wait)? {
@@ -259,8 +265,8 @@ fn wait_for_child(root: Tid, options: &Options, signals: &SignalGuard) -> Result
             Some(sys::WaitStatus::Killed(signal)) => return Ok(ExitStatus::Signal(signal)),
             _ => {}
         }
-        if signals.set.wait(Duration::from_millis(50)) == Some(libc::SIGTERM) {
-            let _gone_already = sys::kill(root, libc::SIGTERM);
+        if let Some(signal) = signals.set.wait(Duration::from_millis(50)) {
+            own_signals.on(signal, sys::monotonic_ns());
         }
         let waited = Duration::from_nanos((sys::monotonic_ns() - started).unsigned_abs());
         if kill_in.is_some_and(|limit| waited >= limit) {

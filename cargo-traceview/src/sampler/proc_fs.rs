@@ -221,9 +221,10 @@ pub(crate) fn read_command_line(pid: Tid, tid: Tid) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { text.split('\0').map(str::to_owned).collect() }
 }
 
-/// What file descriptor `fd` of a process is: `pipe`, `socket`, `eventfd`, `timerfd`, …, or a path.
-pub(crate) fn describe_fd(pid: Tid, fd: u64) -> Option<String> {
-    let target = std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
+/// What file descriptor `fd` of a thread is: `pipe`, `socket`, `eventfd`, `timerfd`, …, or a path. By the thread's own
+/// id: a first thread that ended has no descriptors any more.
+pub(crate) fn describe_fd(tid: Tid, fd: u64) -> Option<String> {
+    let target = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).ok()?;
     Some(fd_kind(&target.to_string_lossy()))
 }
 

@@ -81,6 +81,8 @@ pub(crate) struct Sleep {
     pub(crate) ticks: u32,
     /// What the call's descriptor is, once its stack was asked for.
     pub(crate) target: Option<String>,
+    /// Whether its stack was sent to the unwinder.
+    pub(crate) seen: bool,
 }
 
 /// An interrupt on its way.

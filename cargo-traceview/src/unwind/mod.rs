@@ -10,6 +10,7 @@ mod address_space;
 mod asleep;
 pub(crate) mod deep;
 mod images;
+mod mappings;
 mod recording;
 mod walk;
 
@@ -17,7 +18,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
 use framehop::FrameAddress;
-use traceview_core::model::{SampleFlags, WaitReason};
+use traceview_core::model::SampleFlags;
 
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
@@ -27,6 +28,7 @@ use crate::sampler::ptrace::sys;
 use address_space::AddressSpace;
 use deep::{DeepRules, HeldWalk};
 use images::Images;
+use mappings::MappingLog;
 use recording::Interner;
 use walk::{RuleCache, StackCopy, Start, Walked, walk};
 
@@ -56,7 +58,7 @@ pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &Sender<Recycled>, sta
         spaces: Vec::new(),
         threads: Vec::new(),
         asleep: Vec::new(),
-        mappings: Vec::new(),
+        mappings: MappingLog::default(),
     };
     while let Some(event) = unwinder.next_event() {
         unwinder.on_event(event);
@@ -70,6 +72,14 @@ struct Space {
     code: AddressSpace,
     read_at: i64,
     refresh_after: i64,
+}
+
+/// What becomes of a process's memory next.
+enum NextChange {
+    /// It runs another program.
+    Exec,
+    /// Its map was read.
+    Maps(Vec<MapEntry>),
 }
 
 struct Unwinder<'a> {
@@ -87,7 +97,7 @@ struct Unwinder<'a> {
     threads: Vec<ThreadRecord>,
     /// The stack of each thread's current (or last) sleep, and whether it was inferred.
     asleep: Vec<Option<(u32, bool)>>,
-    mappings: Vec<MappingRecord>,
+    mappings: MappingLog,
 }
 
 impl Unwinder<'_> {
@@ -118,8 +128,7 @@ impl Unwinder<'_> {
                 record.command_line = command_line;
                 self.spaces[process] = Space::default();
             }
-            Event::Maps { process, time, maps } => {
-                let tid = self.processes[process].pid;
+            Event::Maps { process, tid, time, maps } => {
                 self.update(process, time, &maps, tid);
             }
             Event::ProcessEnd { process, time, exit } => {
@@ -157,14 +166,14 @@ impl Unwinder<'_> {
                 // The syscall is named by the wait, and is no frame of its stack.
                 let snapshot = Snapshot { syscall: None, ..snapshot };
                 let process = self.threads[thread].process;
-                self.asleep[thread] = Some(self.unwind(process, i64::MAX, snapshot));
+                self.asleep[thread] = Some(self.unwind(process, sys::monotonic_ns(), snapshot));
             }
             Event::Wait(wait) => self.on_wait(wait),
         }
     }
 
     fn on_wait(&mut self, wait: Wait) {
-        let stack = if wait.reason == WaitReason::Stopped { None } else { self.asleep[wait.thread] };
+        let stack = if wait.seen { self.asleep[wait.thread] } else { None };
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,
@@ -293,10 +302,13 @@ impl Unwinder<'_> {
             return false;
         }
         let text = proc_fs::read_thread_file(tid, tid, "maps").unwrap_or_default();
-        let mut maps = proc_fs::parse_maps(&text);
-        if maps.is_empty() {
-            maps = self.last_maps_of(process);
-        }
+        let maps = match self.next_change(process) {
+            // What was read can be the new program's already.
+            Some(NextChange::Exec) => Vec::new(),
+            // The process is about to end, or has ended.
+            Some(NextChange::Maps(last)) if text.is_empty() => last,
+            _ => proc_fs::parse_maps(&text),
+        };
         let has_news = self.update(process, sys::monotonic_ns(), &maps, tid);
         let space = &mut self.spaces[process];
         space.refresh_after =
@@ -304,17 +316,17 @@ impl Unwinder<'_> {
         has_news
     }
 
-    /// The memory map that the tracer read when the process ended, if it sent one already; it does so before it lets go
-    /// of the process.
-    fn last_maps_of(&mut self, process: ProcessIndex) -> Vec<MapEntry> {
+    /// What the tracer has reported of a process's memory that was not taken in yet. It reports an exec, and the last map
+    /// of a process that ends, before it lets go of the process.
+    fn next_change(&mut self, process: ProcessIndex) -> Option<NextChange> {
         while let Ok(batch) = self.events.try_recv() {
             self.pending.extend(batch);
         }
-        let last = self.pending.iter().find_map(|event| match event {
-            Event::Maps { process: of, maps, .. } if *of == process => Some(maps.clone()),
+        self.pending.iter().find_map(|event| match event {
+            Event::Exec { process: of, .. } if *of == process => Some(NextChange::Exec),
+            Event::Maps { process: of, maps, .. } if *of == process => Some(NextChange::Maps(maps.clone())),
             _ => None,
-        });
-        last.unwrap_or_default()
+        })
     }
 
     fn update(&mut self, process: ProcessIndex, time: i64, maps: &[MapEntry], tid: sys::Tid) -> bool {
@@ -331,37 +343,7 @@ impl Unwinder<'_> {
 
     /// Keeps what is mapped now, and since when.
     fn note_mappings(&mut self, process: ProcessIndex, time: i64) {
-        let time = time - self.start;
-        let regions = self.spaces[process].code.regions();
-        let is_mapped = |mapping: &MappingRecord| {
-            regions.iter().any(|region| {
-                (region.start, region.end, region.image) == (mapping.start, mapping.end, Some(mapping.image))
-            })
-        };
-        let mut known = Vec::new();
-        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.process == process && mapping.until.is_none())
-        {
-            if is_mapped(mapping) {
-                known.push((mapping.start, mapping.image));
-            } else {
-                mapping.until = Some(time);
-            }
-        }
-        for region in regions {
-            if let Some(image) = region.image
-                && !known.contains(&(region.start, image))
-            {
-                self.mappings.push(MappingRecord {
-                    process,
-                    image,
-                    start: region.start,
-                    end: region.end,
-                    file_offset: region.file_offset,
-                    from: time,
-                    until: None,
-                });
-            }
-        }
+        self.mappings.note(process, time - self.start, self.spaces[process].code.regions());
     }
 
     /// Whether a walk that ended at a root really did.
@@ -384,7 +366,7 @@ impl Unwinder<'_> {
             processes: self.processes,
             threads: self.threads,
             images: self.images.into_rows(),
-            mappings: self.mappings,
+            mappings: self.mappings.into_rows(),
             frames: self.interner.frames,
             stacks: self.interner.stacks,
             quality: traceview_core::model::Quality::default(),

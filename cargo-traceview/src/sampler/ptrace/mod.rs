@@ -25,7 +25,8 @@ use traceview_core::model::{ExitStatus, WaitReason};
 use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
 use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
-use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
+use super::own_signals::OwnSignals;
+use super::proc_fs::{self, SchedStat, Whereabouts};
 use super::thread_table::{Activity, Interrupt, LARGEST_COPY, SMALL_STACK, Sleep, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
@@ -35,7 +36,7 @@ use sys::{SignalSet, Tid, WaitStatus};
 /// worth a stop; the kernel's counters have them.
 const SETTLED: u32 = 2;
 
-/// An unanswered interrupt is sent again after this long: another stop can swallow it.
+/// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
 
 /// The unwinder is handed this many events at a time,
@@ -55,6 +56,9 @@ const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
 /// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
 const REST_AFTER_WALK: i64 = 5;
+
+/// Reports are taken for no longer than this before it is seen to what else there is to do.
+const REPORTS_NS: i64 = 10_000_000;
 
 /// How long answers to interrupts are waited for without sleeping.
 const PATIENCE_NS: i64 = 25_000;
@@ -106,7 +110,7 @@ pub(crate) struct Tracer<'a> {
     ticker: Ticker,
     root: Tid,
     root_exit: Option<ExitStatus>,
-    interrupts_by_user: Vec<i64>,
+    own_signals: OwnSignals,
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
@@ -135,7 +139,7 @@ impl<'a> Tracer<'a> {
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
-            interrupts_by_user: Vec::new(),
+            own_signals: OwnSignals::new(root),
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
@@ -167,18 +171,21 @@ impl<'a> Tracer<'a> {
             }
             self.take_recycled();
             self.flush(now);
-            if self.ticker.is_due(now) {
+            // Before its exec the child is ours, and no part of the program.
+            if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
                 self.tick(now);
                 self.await_answers()?;
             }
-            if !self.take_reports()? {
+            let reports = self.take_reports()?;
+            if reports == Reports::NobodyLeft {
                 break;
             }
             if self.root_exit.is_none()
+                && reports == Reports::AllTaken
                 && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
             {
-                self.on_own_signal(signal);
+                self.own_signals.on(signal, sys::monotonic_ns());
             }
         }
         let time = sys::monotonic_ns();
@@ -199,7 +206,7 @@ impl<'a> Tracer<'a> {
         }
         let until = sys::monotonic_ns() + PATIENCE_NS;
         while self.unanswered > 0 {
-            if !self.take_reports()? {
+            if self.take_reports()? == Reports::NobodyLeft {
                 break;
             }
             if sys::monotonic_ns() >= until {
@@ -248,26 +255,6 @@ impl<'a> Tracer<'a> {
             if self.buffers.len() < 64 {
                 self.buffers.push(recycled.buffer);
             }
-        }
-    }
-
-    /// A signal to the profiler itself.
-    fn on_own_signal(&mut self, signal: i32) {
-        match signal {
-            // The terminal sent it to the program too. Three in two seconds mean "now".
-            libc::SIGINT => {
-                let now = sys::monotonic_ns();
-                self.interrupts_by_user.retain(|time| now - time < 2_000_000_000);
-                self.interrupts_by_user.push(now);
-                if self.interrupts_by_user.len() >= 3 {
-                    let _gone_already = sys::kill(self.root, libc::SIGKILL);
-                }
-            }
-            // Only we got it: end what we started, and save.
-            libc::SIGTERM => {
-                let _gone_already = sys::kill(self.root, libc::SIGTERM);
-            }
-            _ => {}
         }
     }
 
@@ -330,7 +317,7 @@ impl<'a> Tracer<'a> {
                 self.asleep(
                     tid,
                     now,
-                    Sleep { since: now, syscall, first_argument, place, runs, ticks: 1, target: None },
+                    Sleep { since: now, syscall, first_argument, place, runs, ticks: 1, target: None, seen: false },
                 )
             }
         }
@@ -357,10 +344,12 @@ impl<'a> Tracer<'a> {
             let ran = std::mem::replace(&mut sleep.runs, seen.runs) != seen.runs;
             if sleep.ticks == SETTLED {
                 self.see_sleep(tid);
-            } else if ran {
+            } else if ran && sleep.ticks > SETTLED {
                 self.sleep_again(tid, now);
             }
-            return false;
+            let thread = self.table.get(tid);
+            return thread
+                .is_some_and(|thread| matches!(&thread.activity, Activity::Asleep(sleep) if sleep.ticks < SETTLED));
         }
         self.wake(tid, now);
         if let Some(thread) = self.table.get(tid) {
@@ -371,12 +360,15 @@ impl<'a> Tracer<'a> {
 
     /// The thread woke, ran, and sleeps in the same place again: two waits with one stack.
     fn sleep_again(&mut self, tid: Tid, now: i64) {
+        let off_cpu = self.options.off_cpu;
         let Some(thread) = self.table.get(tid) else { return };
         let Activity::Asleep(sleep) = &mut thread.activity else { return };
         let wait = finished_wait(thread.index, sleep, now);
         sleep.since = now;
         thread.waited_until = now;
-        self.send(Event::Wait(wait));
+        if off_cpu {
+            self.send(Event::Wait(wait));
+        }
     }
 
     /// The thread's sleep, if it was in one, is over.
@@ -393,6 +385,7 @@ impl<'a> Tracer<'a> {
                 reason: WaitReason::Stopped,
                 syscall: None,
                 target: None,
+                seen: false,
             },
             Activity::Asleep(_) | Activity::Running => return,
         };
@@ -408,15 +401,21 @@ impl<'a> Tracer<'a> {
             return;
         }
         let Some(thread) = self.table.get(tid) else { return };
-        let (pid, index) = (thread.pid, thread.index);
+        let index = thread.index;
         let Activity::Asleep(sleep) = &mut thread.activity else { return };
         if sleep.syscall.is_some_and(takes_descriptor) {
-            sleep.target = proc_fs::describe_fd(pid, sleep.first_argument);
+            sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
+        }
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            return;
         }
         let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
         let stack = self.copy_stack(tid, sp);
         let Some(thread) = self.table.get(tid) else { return };
         if thread.runs() == runs {
+            if let Activity::Asleep(sleep) = &mut thread.activity {
+                sleep.seen = true;
+            }
             self.send(Event::Asleep { thread: index, snapshot: Snapshot { tid, pc, sp, fp: None, syscall, stack } });
             return;
         }
@@ -429,17 +428,21 @@ impl<'a> Tracer<'a> {
 
     // --- taking reports -----------------------------------------------------------------------------------------
 
-    /// Takes all reports that are there; false when nothing is traced any more.
-    fn take_reports(&mut self) -> io::Result<bool> {
+    /// Takes the reports that are there, for a limited time: threads can make them as fast as they are answered.
+    fn take_reports(&mut self) -> io::Result<Reports> {
+        let until = sys::monotonic_ns() + REPORTS_NS;
         while self.root_exit.is_none() {
             match sys::wait_any() {
                 Ok(Some((tid, status))) => self.on_report(tid, status),
-                Ok(None) => return Ok(true),
-                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
+                Ok(None) => return Ok(Reports::AllTaken),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Reports::NobodyLeft),
                 Err(error) => return Err(error),
             }
+            if sys::monotonic_ns() >= until {
+                return Ok(Reports::MoreToCome);
+            }
         }
-        Ok(true)
+        Ok(Reports::AllTaken)
     }
 
     fn on_report(&mut self, tid: Tid, status: WaitStatus) {
@@ -452,8 +455,12 @@ impl<'a> Tracer<'a> {
                 resume(tid, signal);
             }
             WaitStatus::Event(event) => {
-                self.meet(tid, now);
                 self.on_event(tid, event, now);
+                // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
+                // does not come twice.
+                if self.table.get(tid).is_some_and(|thread| thread.interrupt.is_some()) {
+                    let _gone_already = sys::interrupt(tid);
+                }
                 resume(tid, 0);
             }
             WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
@@ -534,6 +541,12 @@ impl<'a> Tracer<'a> {
         // It is not held while it queues for a CPU on the way to its stop.
         self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
         let wait_start = thread.waited_until.max(now - queued);
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            // What it used goes to its next sample.
+            self.progress.lost.fetch_add(1, Relaxed);
+            self.recycle(snapshot.stack);
+            return;
+        }
         if queued > own_queueing {
             // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
             // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
@@ -545,14 +558,8 @@ impl<'a> Tracer<'a> {
             return;
         }
         let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
-        let name_wanted = !std::mem::replace(&mut thread.named, true);
-        if name_wanted && let Some(name) = self.read_name(tid) {
-            self.send(Event::ThreadName { thread: index, name });
-        }
-        if self.in_flight > IN_FLIGHT_LIMIT {
-            self.progress.lost.fetch_add(1, Relaxed);
-            self.recycle(snapshot.stack);
-            return;
+        if !std::mem::replace(&mut thread.named, true) {
+            self.send_name(tid);
         }
         self.progress.samples.fetch_add(1, Relaxed);
         self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
@@ -568,15 +575,11 @@ impl<'a> Tracer<'a> {
     fn queued_from(&mut self, index: ThreadIndex, tid: Tid, snapshot: Snapshot, start: i64, now: i64) {
         self.send(Event::Asleep { thread: index, snapshot });
         let reason = WaitReason::Runnable;
-        self.send(Event::Wait(Wait { thread: index, start, end: now, reason, syscall: None, target: None }));
+        let wait = Wait { thread: index, start, end: now, reason, syscall: None, target: None, seen: true };
+        self.send(Event::Wait(wait));
         if let Some(thread) = self.table.get(tid) {
             thread.waited_until = now;
         }
-    }
-
-    fn read_name(&mut self, tid: Tid) -> Option<String> {
-        let pid = self.table.get(tid)?.pid;
-        proc_fs::read_comm(pid, tid)
     }
 
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
@@ -634,14 +637,21 @@ impl<'a> Tracer<'a> {
         thread.stack_range =
             maps.iter().find(|map| (map.start..map.end).contains(&sp)).map_or((0, 0), |map| (map.start, map.end));
         let process = thread.process;
-        self.send_maps(process, maps);
-    }
-
-    fn send_maps(&mut self, process: usize, maps: Vec<MapEntry>) {
         if !std::mem::replace(&mut self.table.process(process).mapped, true) {
-            self.send(Event::Maps { process, time: sys::monotonic_ns(), maps });
+            self.send(Event::Maps { process, tid, time: sys::monotonic_ns(), maps });
         }
     }
+}
+
+/// How it stands with the reports of traced threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reports {
+    /// There is none now.
+    AllTaken,
+    /// There can be more.
+    MoreToCome,
+    /// Nothing is traced any more.
+    NobodyLeft,
 }
 
 /// What was seen of a thread that was held.
@@ -668,6 +678,7 @@ fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
         reason: WaitReason::Blocked,
         syscall: sleep.syscall,
         target: sleep.target.clone(),
+        seen: sleep.seen,
     }
 }
 

@@ -316,7 +316,7 @@ impl Gated {
         write_byte(&self.gate)
     }
 
-    /// The error of the child's exec, once that was tried; `None` if it worked. Blocks until then.
+    /// The error of the child's exec; `None` if it worked, or the child ended before. Blocks until one of these is so.
     pub(crate) fn exec_error(&self) -> Option<io::Error> {
         let mut bytes = [0; 4];
         let mut filled = 0;
