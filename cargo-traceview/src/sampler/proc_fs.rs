@@ -140,6 +140,8 @@ pub(crate) struct MapEntry {
     pub(crate) end: u64,
     /// Whether it can be read.
     pub(crate) readable: bool,
+    /// Whether it can be written.
+    pub(crate) writable: bool,
     /// Whether it holds code.
     pub(crate) executable: bool,
     /// Where in the file it starts.
@@ -169,6 +171,7 @@ fn parse_maps_line(line: &str) -> Option<MapEntry> {
         start: hex(start)?,
         end: hex(end)?,
         readable: flags.first() == Some(&b'r'),
+        writable: flags.get(1) == Some(&b'w'),
         executable: flags.get(2) == Some(&b'x'),
         offset: hex(offset)?,
         device: (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?),
@@ -281,6 +284,7 @@ mod tests {
         assert_eq!((maps[0].offset, maps[0].inode, maps[0].device), (0x17700, 123, (0xfd, 1)));
         assert_eq!(maps[0].path, "/a dir/with blanks (deleted)");
         assert_eq!(maps[1].path, "[stack]");
+        assert!(maps[1].writable && !maps[0].writable);
         assert!(!maps[2].readable && maps[2].path.is_empty());
     }
 

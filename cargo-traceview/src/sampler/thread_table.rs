@@ -174,8 +174,25 @@ pub(crate) struct Process {
     pub(crate) busy: bool,
     /// Whether its memory map was sent to the unwinder since it started or execed.
     pub(crate) mapped: bool,
+    /// Where its memory that can be written was when its map was last read, in order: stacks lie there.
+    pub(crate) writable: Vec<(u64, u64)>,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
+}
+
+impl Process {
+    /// The memory that can be written around `address`, as of the last map.
+    pub(crate) fn writable_around(&self, address: u64) -> Option<(u64, u64)> {
+        let behind = self.writable.partition_point(|(start, _)| *start <= address);
+        self.writable[..behind].last().copied().filter(|(_, end)| address < *end)
+    }
+
+    /// Forgets what is known of its memory: it is another program's from now on.
+    pub(crate) fn forget_memory(&mut self) {
+        self.mapped = false;
+        self.writable.clear();
+        self.deep = None;
+    }
 }
 
 /// All traced threads and processes.
@@ -228,7 +245,15 @@ impl ThreadTable {
     /// Adds a process.
     pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
         let index = self.processes.len();
-        self.processes.push(Process { pid, threads: Vec::new(), cpu_ns: 0, busy: true, mapped: false, deep: None });
+        self.processes.push(Process {
+            pid,
+            threads: Vec::new(),
+            cpu_ns: 0,
+            busy: true,
+            mapped: false,
+            writable: Vec::new(),
+            deep: None,
+        });
         self.alive.insert(pid, index);
         index
     }

@@ -80,8 +80,7 @@ impl Tracer<'_> {
         }
         self.wake(tid, now);
         let entry = self.table.process(process);
-        entry.mapped = false;
-        entry.deep = None;
+        entry.forget_memory();
         entry.busy = true;
         if let Some(thread) = self.table.get(tid) {
             thread.open_files();

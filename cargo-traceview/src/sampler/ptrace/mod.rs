@@ -613,11 +613,7 @@ impl<'a> Tracer<'a> {
     /// Copies the part of the thread's stack that is in use, as far as it will be needed.
     fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
         const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
-        let Some(thread) = self.table.get(tid) else { return NOTHING };
-        let (process, pid) = (thread.process, thread.pid);
-        if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) || !self.table.process(process).mapped {
-            self.read_maps(tid, pid, sp);
-        }
+        self.find_stack(tid, sp);
         let Some(thread) = self.table.get(tid) else { return NOTHING };
         let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
         let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
@@ -629,16 +625,42 @@ impl<'a> Tracer<'a> {
         Stack::Copied { bytes, has_more: wanted < in_use }
     }
 
+    /// Finds out which memory the thread's stack is in. Threads come with new stacks, and some change theirs all the time
+    /// (coroutines); reading the map of a process that has many takes long, so it is looked up in the last one first.
+    fn find_stack(&mut self, tid: Tid, sp: u64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let (process, pid, (low, high)) = (thread.process, thread.pid, thread.stack_range);
+        let process = self.table.process(process);
+        if !process.mapped {
+            self.read_maps(tid, pid, sp);
+        } else if !(low..high).contains(&sp) {
+            match process.writable_around(sp) {
+                Some(range) => {
+                    if let Some(thread) = self.table.get(tid) {
+                        thread.stack_range = range;
+                    }
+                }
+                None => self.read_maps(tid, pid, sp),
+            }
+        }
+    }
+
     /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in.
     fn read_maps(&mut self, tid: Tid, pid: Tid, sp: u64) {
         let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
         let maps = proc_fs::parse_maps(&text);
         let Some(thread) = self.table.get(tid) else { return };
-        thread.stack_range =
-            maps.iter().find(|map| (map.start..map.end).contains(&sp)).map_or((0, 0), |map| (map.start, map.end));
-        let process = thread.process;
-        if !std::mem::replace(&mut self.table.process(process).mapped, true) {
-            self.send(Event::Maps { process, tid, time: sys::monotonic_ns(), maps });
+        let index = thread.process;
+        let process = self.table.process(index);
+        process.writable.clear();
+        process.writable.extend(maps.iter().filter(|map| map.writable).map(|map| (map.start, map.end)));
+        let stack_range = process.writable_around(sp).unwrap_or_default();
+        let is_news = !std::mem::replace(&mut process.mapped, true);
+        if let Some(thread) = self.table.get(tid) {
+            thread.stack_range = stack_range;
+        }
+        if is_news {
+            self.send(Event::Maps { process: index, tid, time: sys::monotonic_ns(), maps });
         }
     }
 }
