@@ -15,6 +15,12 @@ pub(crate) const SMALL_STACK: usize = 64 << 10;
 /// No more than this is copied of a stack.
 pub(crate) const LARGEST_COPY: usize = 256 << 10;
 
+/// Files of each thread that are kept open.
+const FILES_OF_A_THREAD: usize = 2;
+
+/// Open files that are left for everything else: maps, names, the program's own files.
+const OTHER_FILES: usize = 128;
+
 /// A traced thread.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -46,6 +52,7 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
+    keeps_files: bool,
     syscall_file: Option<ProcFile>,
     schedstat_file: Option<ProcFile>,
 }
@@ -98,7 +105,7 @@ pub(crate) struct Interrupt {
 
 impl Thread {
     /// A thread that was just met.
-    pub(crate) fn new(index: ThreadIndex, process: ProcessIndex, pid: Tid, tid: Tid) -> Self {
+    fn new(index: ThreadIndex, process: ProcessIndex, (pid, tid): (Tid, Tid), keeps_files: bool) -> Self {
         let mut thread = Self {
             index,
             process,
@@ -114,6 +121,7 @@ impl Thread {
             stack_need: SMALL_STACK,
             rest_until: 0,
             named: false,
+            keeps_files,
             syscall_file: None,
             schedstat_file: None,
         };
@@ -123,6 +131,9 @@ impl Thread {
 
     /// Opens the files that are read again and again; without them (too many open files) they are opened each time.
     pub(crate) fn open_files(&mut self) {
+        if !self.keeps_files {
+            return;
+        }
         self.syscall_file = ProcFile::open(self.pid, self.tid, "syscall").ok();
         self.schedstat_file = ProcFile::open(self.pid, self.tid, "schedstat").ok();
     }
@@ -202,9 +213,17 @@ pub(crate) struct ThreadTable {
     processes: Vec<Process>,
     alive: FxHashMap<Tid, ProcessIndex>,
     thread_count: usize,
+    keep_files: usize,
+    may_keep_files: usize,
 }
 
 impl ThreadTable {
+    /// An empty table that keeps the files of as many threads open as a limit of open files allows.
+    pub(crate) fn new(file_limit: usize) -> Self {
+        let may_keep_files = file_limit.saturating_sub(OTHER_FILES) / FILES_OF_A_THREAD;
+        Self { may_keep_files, ..Self::default() }
+    }
+
     /// The thread `tid`.
     pub(crate) fn get(&mut self, tid: Tid) -> Option<&mut Thread> {
         self.threads.get_mut(&tid)
@@ -265,13 +284,16 @@ impl ThreadTable {
         let pid = self.processes[process].pid;
         self.processes[process].threads.push(tid);
         self.processes[process].busy = true;
-        self.threads.insert(tid, Thread::new(index, process, pid, tid));
+        let keeps_files = self.keep_files < self.may_keep_files;
+        self.keep_files += usize::from(keeps_files);
+        self.threads.insert(tid, Thread::new(index, process, (pid, tid), keeps_files));
         index
     }
 
     /// Takes a thread out.
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
+        self.keep_files -= usize::from(thread.keeps_files);
         self.processes[thread.process].threads.retain(|other| *other != tid);
         Some(thread)
     }
@@ -279,5 +301,41 @@ impl ThreadTable {
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
         self.alive.remove(&pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_threads_leave_room_for_others() {
+        let mut table = ThreadTable::new(OTHER_FILES + 5);
+        let us = Tid::try_from(std::process::id()).unwrap();
+        let process = table.add_process(us);
+        // Ids beyond the largest of Linux, so that nothing is opened.
+        let tids = [1 << 23, (1 << 23) + 1, (1 << 23) + 2];
+        for tid in tids {
+            table.add_thread(process, tid);
+        }
+        let kept = |table: &mut ThreadTable, tid| table.get(tid).unwrap().keeps_files;
+        assert_eq!(tids.map(|tid| kept(&mut table, tid)), [true, true, false]);
+        table.remove(tids[0]);
+        table.add_thread(process, tids[0]);
+        assert!(kept(&mut table, tids[0]), "its place is free again");
+    }
+
+    #[test]
+    fn memory_is_found_by_address() {
+        let mut table = ThreadTable::new(0);
+        let index = table.add_process(1);
+        let process = table.process(index);
+        process.writable = vec![(0x1000, 0x2000), (0x2000, 0x3000), (0x5000, 0x6000)];
+        let cases = [(0xfff, None), (0x1fff, Some((0x1000, 0x2000))), (0x2000, Some((0x2000, 0x3000))), (0x3000, None)];
+        for (address, expected) in cases {
+            assert_eq!(process.writable_around(address), expected, "{address:#x}");
+        }
+        process.forget_memory();
+        assert_eq!(process.writable_around(0x1000), None);
     }
 }

@@ -57,6 +57,9 @@ const SHORTEST_QUEUEING_NS: i64 = 200_000;
 /// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
 const REST_AFTER_WALK: i64 = 5;
 
+/// At how many threads a tick looks before it takes the reports that came meanwhile.
+const LOOKS_BETWEEN_REPORTS: usize = 32;
+
 /// Reports are taken for no longer than this before it is seen to what else there is to do.
 const REPORTS_NS: i64 = 10_000_000;
 
@@ -135,7 +138,7 @@ impl<'a> Tracer<'a> {
             progress,
             signals,
             channels,
-            table: ThreadTable::default(),
+            table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
@@ -174,7 +177,7 @@ impl<'a> Tracer<'a> {
             // Before its exec the child is ours, and no part of the program.
             if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
-                self.tick(now);
+                self.tick(now)?;
                 self.await_answers()?;
             }
             let reports = self.take_reports()?;
@@ -261,9 +264,11 @@ impl<'a> Tracer<'a> {
     // --- looking at threads -------------------------------------------------------------------------------------
 
     /// Looks at every thread that may have moved since the last tick.
-    fn tick(&mut self, now: i64) {
+    fn tick(&mut self, now: i64) -> io::Result<()> {
         self.unanswered = 0;
         self.tick_started = now;
+        let mut now = now;
+        let mut looks = 0_usize;
         for index in self.table.living() {
             let process = self.table.process(index);
             // A process whose clock stands still has no thread that ran: one call tells that of all of them.
@@ -276,9 +281,16 @@ impl<'a> Tracer<'a> {
             let mut busy = false;
             for tid in threads {
                 busy |= self.look(tid, now);
+                looks += 1;
+                // Nobody is held while thousands of others are looked at.
+                if self.unanswered > 0 && looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
+                    self.take_reports()?;
+                    now = sys::monotonic_ns();
+                }
             }
             self.table.process(index).busy = busy;
         }
+        Ok(())
     }
 
     /// Looks at one thread; whether it has to be looked at again even if its process's clock stands still.
