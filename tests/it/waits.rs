@@ -52,3 +52,28 @@ fn each_wait_has_the_call_and_the_stack_that_made_it() {
     let on_pipe = main.waits.iter().any(|wait| wait.target.is_some_and(|target| profile.string(target) == "pipe"));
     assert!(on_pipe, "a read from a pipe says so");
 }
+
+/// The workloads keep no frame pointers but the standard library does, and threads sleep below it: the hardest case for
+/// walking a stack of which the frame pointer is not known.
+#[test]
+fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
+    let traceview = traceview();
+    for (workload, args, thread, function) in
+        [("threads", "0.5", "tv-sleeper", "long_sleep"), ("demo", "", "till-1", "book_sale")]
+    {
+        let recorded = traceview.record("", workload, args);
+        let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap();
+        let rooted = profile.rooted_stacks();
+        let thread = profile.threads.iter().find(|candidate| profile.string(candidate.name) == thread).unwrap();
+        let sleeps = thread.waits.iter().filter(|wait| wait.reason == WaitReason::Blocked);
+        let (mut all, mut right) = (0, 0);
+        for stack in sleeps.filter_map(|wait| wait.stack) {
+            all += 1;
+            let functions = functions(&profile, stack);
+            let has_function = functions.iter().any(|name| name.ends_with(function));
+            right += usize::from(has_function && rooted[stack.index()]);
+        }
+        // A page fault at the start or end of the thread is a sleep elsewhere.
+        assert!(right > 0 && right * 100 >= all * 95, "{workload}: {right} of {all} sleeps are below `{function}`");
+    }
+}

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindContext, UnwindSection as _};
 use rustc_hash::FxHashMap;
 
+use super::asleep;
+use super::recording::RawFrame;
 use crate::image::Image;
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::sys::{self, Tid};
@@ -63,10 +65,15 @@ impl Images {
         Some(index)
     }
 
-    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller,
-    /// or there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
+    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller, it
+    /// is where the kernel starts the program, or there is no rule for it at all (other start code in assembly) and its
+    /// frame pointer ended the chain.
     pub(super) fn is_root(&mut self, index: ImageIndex, svma: u64) -> bool {
-        self.loaded(index).is_some() && self.function(index, svma).is_none_or(|function| function.has_no_caller)
+        let Some(image) = self.loaded(index).cloned() else { return false };
+        self.function(index, svma).is_none_or(|function| {
+            // The dynamic linker's start code has rules as if it had a caller.
+            function.has_no_caller || entry(&image).is_some_and(|entry| (function.start..function.end).contains(&entry))
+        })
     }
 
     /// The function around address `svma`, if the image says anything about it.
@@ -77,6 +84,35 @@ impl Images {
         let function = self.loaded(index).and_then(|image| function_facts(image, svma));
         self.functions.insert((index, svma), function);
         function
+    }
+
+    /// The code up to the return address whose call `caller` is in: the seven bytes that the longest call takes.
+    pub(super) fn code_before(&self, caller: RawFrame) -> Option<&[u8]> {
+        let RawFrame::Code { image, svma } = caller else { return None };
+        self.code(image, svma.checked_sub(6)?)?.get(..7)
+    }
+
+    /// Whether the call that `caller` is in goes to another function than `callee`, as far as the instruction tells.
+    pub(super) fn calls_another(&mut self, caller: RawFrame, callee: RawFrame) -> bool {
+        let (RawFrame::Code { image, svma }, RawFrame::Code { image: of, svma: inside }) = (caller, callee) else {
+            return false;
+        };
+        let Some(target) = self.code_before(caller).and_then(|code| asleep::call_target(code, svma.wrapping_add(1)))
+        else {
+            return false;
+        };
+        // A call through the linkage table goes wherever the linker decided.
+        if self.is_linkage(image, target) {
+            return false;
+        }
+        image != of || self.function(of, inside).is_some_and(|function| function.start != target)
+    }
+
+    fn is_linkage(&self, index: ImageIndex, svma: u64) -> bool {
+        let Some(image) = self.loaded(index) else { return false };
+        [".plt", ".plt.sec", ".plt.got", ".iplt"]
+            .into_iter()
+            .any(|name| image.section(name).is_some_and(|section| section.svma_range().contains(&svma)))
     }
 
     /// The code of image `index` from `svma` on, as far as its file has it.
@@ -99,6 +135,12 @@ pub(super) struct FunctionFacts {
     pub(super) end: u64,
     /// Whether there is no return address at the address asked about.
     pub(super) has_no_caller: bool,
+}
+
+/// Where the kernel starts the program.
+fn entry(image: &Image) -> Option<u64> {
+    let file = object::read::elf::ElfFile64::<object::LittleEndian>::parse(image.data()).ok()?;
+    Some(object::Object::entry(&file))
 }
 
 /// What the call frame information of `svma` says; `None` without information.
@@ -206,9 +248,7 @@ mod tests {
         assert_eq!(images.of_mapping(map, us), Some(index), "a file is opened once");
         let image = images.loaded(index).unwrap().clone();
         let bias = image.code_bias(map.start, map.offset, map.end - map.start).unwrap();
-        let entry = object::read::elf::ElfFile64::<object::LittleEndian>::parse(image.data()).unwrap();
-        let start = object::Object::entry(&entry);
-        assert!(images.is_root(index, start), "_start has no caller");
+        assert!(images.is_root(index, entry(&image).unwrap()), "_start has no caller");
         let function: fn() = the_rules_of_start_code_end_a_stack_and_those_of_other_code_do_not;
         let here = (function as *const ()).addr() as u64 - bias;
         assert!(!images.is_root(index, here));

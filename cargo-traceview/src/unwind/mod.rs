@@ -259,7 +259,7 @@ impl Unwinder<'_> {
     }
 
     /// Completes a walk that came to a frame whose frame pointer is not known, if a place can be found that leads on to
-    /// the root. Whether it could.
+    /// the root in a way that the code allows. Whether it could.
     fn infer(&mut self, process: ProcessIndex, snapshot: &Snapshot, (at, sp): (FrameAddress, u64)) -> bool {
         let code = &self.spaces[process].code;
         let RawFrame::Code { image, svma } = frame(code, at.address_for_lookup()) else { return false };
@@ -267,33 +267,27 @@ impl Unwinder<'_> {
         let size = self.images.code(image, function.start).and_then(asleep::frame_size);
         let copy = StackCopy::of(snapshot);
         let images = &self.images;
-        let is_after_call = |avma: u64| match frame(code, avma.wrapping_sub(1)) {
-            RawFrame::Code { image, svma } => {
-                let before = images.code(image, svma.saturating_sub(6)).and_then(|code| code.get(..7));
-                before.is_some_and(asleep::ends_with_call)
-            }
-            _ => false,
-        };
-        let stack = snapshot.sp..snapshot.sp + copy.bytes.len() as u64;
-        let places = asleep::candidates(sp, size, stack, |address| copy.word(address), is_after_call);
+        let is_after_call =
+            |avma: u64| images.code_before(frame(code, avma.wrapping_sub(1))).is_some_and(asleep::is_call);
+        let places = asleep::places(sp, size, |address| copy.word(address), is_after_call);
         let inner = std::mem::take(&mut self.addresses);
-        let is_again = |frames: &[RawFrame]| {
-            let own = |frame: &RawFrame| matches!(frame, RawFrame::Code { image: of, svma } if *of == image && (function.start..function.end).contains(svma));
-            frames.iter().any(own)
-        };
-        for place in places {
-            let (walked, _) = self.walk_from(process, snapshot, Start { frame: at, sp, fp: Some(place) });
-            let code = &self.spaces[process].code;
-            let callers: Vec<RawFrame> = self.addresses.iter().skip(1).map(|avma| frame(code, *avma)).collect();
-            // What a function left on the stack when it called others before leads back into itself.
-            if self.judge(process, walked.end) == WalkEnd::Root && !is_again(&callers) {
-                let outer = std::mem::replace(&mut self.addresses, inner);
-                self.addresses.extend(&outer[1..]);
-                return true;
-            }
+        let right = places.into_iter().find(|place| {
+            let start = Start { frame: at, sp, fp: Some(place.address) };
+            let (walked, _) = self.walk_from(process, snapshot, start);
+            self.judge(process, walked.end) == WalkEnd::Root && (place.exact || self.calls_fit(process))
+        });
+        let outer = std::mem::replace(&mut self.addresses, inner);
+        if right.is_some() {
+            self.addresses.extend(&outer[1..]);
         }
-        self.addresses = inner;
-        false
+        right.is_some()
+    }
+
+    /// Whether each call in `self.addresses` goes to the function that stands there, as far as the instructions tell.
+    fn calls_fit(&mut self, process: ProcessIndex) -> bool {
+        let code = &self.spaces[process].code;
+        let images = &mut self.images;
+        self.addresses.windows(2).all(|pair| !images.calls_another(frame(code, pair[1]), frame(code, pair[0])))
     }
 
     /// Whether code is met at an address where none is known.
