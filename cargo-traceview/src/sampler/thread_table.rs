@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
 use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
 use super::ptrace::sys::Tid;
@@ -38,8 +39,6 @@ pub(crate) struct Thread {
     pub(crate) interrupt: Option<Interrupt>,
     /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
     pub(crate) restarted: Option<u64>,
-    /// When its last wait ended.
-    pub(crate) waited_until: i64,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
@@ -55,41 +54,6 @@ pub(crate) struct Thread {
     keeps_files: bool,
     syscall_file: Option<ProcFile>,
     schedstat_file: Option<ProcFile>,
-}
-
-/// What a thread is doing as far as we know.
-#[derive(Debug)]
-pub(crate) enum Activity {
-    /// It runs, or it is not known yet that it doesn't.
-    Running,
-    /// It sleeps.
-    Asleep(Sleep),
-    /// Job control stopped it.
-    Stopped {
-        /// When that was seen.
-        since: i64,
-    },
-}
-
-/// A sleep that is not over.
-#[derive(Debug)]
-pub(crate) struct Sleep {
-    /// When it was first seen.
-    pub(crate) since: i64,
-    /// The system call.
-    pub(crate) syscall: Option<u64>,
-    /// The call's first argument.
-    pub(crate) first_argument: u64,
-    /// Stack pointer and program counter: while these stay, it has not moved.
-    pub(crate) place: (u64, u64),
-    /// How often it was put on a CPU before; `None` if that cannot be read.
-    pub(crate) runs: Option<u64>,
-    /// At how many ticks it was seen.
-    pub(crate) ticks: u32,
-    /// What the call's descriptor is, once its stack was asked for.
-    pub(crate) target: Option<String>,
-    /// Whether its stack was sent to the unwinder.
-    pub(crate) seen: bool,
 }
 
 /// An interrupt on its way.
@@ -111,10 +75,9 @@ impl Thread {
             process,
             pid,
             tid,
-            activity: Activity::Running,
+            activity: Activity::new(index),
             interrupt: None,
             restarted: None,
-            waited_until: 0,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),
