@@ -140,7 +140,7 @@ pub(crate) enum Stack {
 }
 
 /// A sleep, from when it was first seen to when it was over.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Wait {
     /// Which thread.
     pub(crate) thread: ThreadIndex,

@@ -4,6 +4,7 @@
 //! and does only what must be done while they are held. The *unwinder* (`crate::unwind`) turns the copied stacks into
 //! frames, behind it in time. They speak through [`event::Event`]s.
 
+mod activity;
 pub(crate) mod arch;
 pub(crate) mod clock;
 pub(crate) mod event;

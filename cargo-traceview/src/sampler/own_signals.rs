@@ -22,12 +22,12 @@ impl OwnSignals {
 
     /// `signal` came at `now`. The program must not have been waited for yet: its id could be another's by now.
     pub(crate) fn on(&mut self, signal: i32, now: i64) {
-        if let Some(signal) = self.to_send(signal, now) {
+        if let Some(signal) = self.answer(signal, now) {
             let _gone_already = sys::kill(self.program, signal);
         }
     }
 
-    fn to_send(&mut self, signal: i32, now: i64) -> Option<i32> {
+    fn answer(&mut self, signal: i32, now: i64) -> Option<i32> {
         match signal {
             // The terminal sent it to the program too.
             libc::SIGINT => {
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn the_third_interrupt_in_two_seconds_kills() {
         let mut signals = OwnSignals::new(1);
-        let mut sent = |milliseconds: i64| signals.to_send(libc::SIGINT, milliseconds * 1_000_000);
+        let mut sent = |milliseconds: i64| signals.answer(libc::SIGINT, milliseconds * 1_000_000);
         assert_eq!([0, 1000, 2000, 3500].map(&mut sent), [None; 4]);
         assert_eq!(sent(3900), Some(libc::SIGKILL));
     }
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn what_only_the_profiler_got_is_passed_on() {
         let mut signals = OwnSignals::new(1);
-        assert_eq!(signals.to_send(libc::SIGTERM, 0), Some(libc::SIGTERM));
-        assert_eq!(signals.to_send(libc::SIGCHLD, 0), None);
-        assert_eq!(signals.to_send(libc::SIGHUP, 0), None);
+        assert_eq!(signals.answer(libc::SIGTERM, 0), Some(libc::SIGTERM));
+        assert_eq!(signals.answer(libc::SIGCHLD, 0), None);
+        assert_eq!(signals.answer(libc::SIGHUP, 0), None);
     }
 }

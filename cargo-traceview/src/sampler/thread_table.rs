@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
 use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
 use super::ptrace::sys::Tid;
@@ -14,6 +15,12 @@ pub(crate) const SMALL_STACK: usize = 64 << 10;
 
 /// No more than this is copied of a stack.
 pub(crate) const LARGEST_COPY: usize = 256 << 10;
+
+/// Files of each thread that are kept open.
+const FILES_OF_A_THREAD: usize = 2;
+
+/// Open files that are left for everything else: maps, names, the program's own files.
+const OTHER_FILES: usize = 128;
 
 /// A traced thread.
 #[derive(Debug)]
@@ -32,8 +39,6 @@ pub(crate) struct Thread {
     pub(crate) interrupt: Option<Interrupt>,
     /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
     pub(crate) restarted: Option<u64>,
-    /// When its last wait ended.
-    pub(crate) waited_until: i64,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
@@ -46,43 +51,9 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
+    keeps_files: bool,
     syscall_file: Option<ProcFile>,
     schedstat_file: Option<ProcFile>,
-}
-
-/// What a thread is doing as far as we know.
-#[derive(Debug)]
-pub(crate) enum Activity {
-    /// It runs, or it is not known yet that it doesn't.
-    Running,
-    /// It sleeps.
-    Asleep(Sleep),
-    /// Job control stopped it.
-    Stopped {
-        /// When that was seen.
-        since: i64,
-    },
-}
-
-/// A sleep that is not over.
-#[derive(Debug)]
-pub(crate) struct Sleep {
-    /// When it was first seen.
-    pub(crate) since: i64,
-    /// The system call.
-    pub(crate) syscall: Option<u64>,
-    /// The call's first argument.
-    pub(crate) first_argument: u64,
-    /// Stack pointer and program counter: while these stay, it has not moved.
-    pub(crate) place: (u64, u64),
-    /// How often it was put on a CPU before; `None` if that cannot be read.
-    pub(crate) runs: Option<u64>,
-    /// At how many ticks it was seen.
-    pub(crate) ticks: u32,
-    /// What the call's descriptor is, once its stack was asked for.
-    pub(crate) target: Option<String>,
-    /// Whether its stack was sent to the unwinder.
-    pub(crate) seen: bool,
 }
 
 /// An interrupt on its way.
@@ -98,22 +69,22 @@ pub(crate) struct Interrupt {
 
 impl Thread {
     /// A thread that was just met.
-    pub(crate) fn new(index: ThreadIndex, process: ProcessIndex, pid: Tid, tid: Tid) -> Self {
+    fn new(index: ThreadIndex, process: ProcessIndex, (pid, tid): (Tid, Tid), keeps_files: bool) -> Self {
         let mut thread = Self {
             index,
             process,
             pid,
             tid,
-            activity: Activity::Running,
+            activity: Activity::new(index),
             interrupt: None,
             restarted: None,
-            waited_until: 0,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),
             stack_need: LARGEST_COPY,
             rest_until: 0,
             named: false,
+            keeps_files,
             syscall_file: None,
             schedstat_file: None,
         };
@@ -123,6 +94,9 @@ impl Thread {
 
     /// Opens the files that are read again and again; without them (too many open files) they are opened each time.
     pub(crate) fn open_files(&mut self) {
+        if !self.keeps_files {
+            return;
+        }
         self.syscall_file = ProcFile::open(self.pid, self.tid, "syscall").ok();
         self.schedstat_file = ProcFile::open(self.pid, self.tid, "schedstat").ok();
     }
@@ -202,9 +176,17 @@ pub(crate) struct ThreadTable {
     processes: Vec<Process>,
     alive: FxHashMap<Tid, ProcessIndex>,
     thread_count: usize,
+    keep_files: usize,
+    may_keep_files: usize,
 }
 
 impl ThreadTable {
+    /// An empty table that keeps the files of as many threads open as a limit of open files allows.
+    pub(crate) fn new(file_limit: usize) -> Self {
+        let may_keep_files = file_limit.saturating_sub(OTHER_FILES) / FILES_OF_A_THREAD;
+        Self { may_keep_files, ..Self::default() }
+    }
+
     /// The thread `tid`.
     pub(crate) fn get(&mut self, tid: Tid) -> Option<&mut Thread> {
         self.threads.get_mut(&tid)
@@ -265,13 +247,16 @@ impl ThreadTable {
         let pid = self.processes[process].pid;
         self.processes[process].threads.push(tid);
         self.processes[process].busy = true;
-        self.threads.insert(tid, Thread::new(index, process, pid, tid));
+        let keeps_files = self.keep_files < self.may_keep_files;
+        self.keep_files += usize::from(keeps_files);
+        self.threads.insert(tid, Thread::new(index, process, (pid, tid), keeps_files));
         index
     }
 
     /// Takes a thread out.
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
+        self.keep_files -= usize::from(thread.keeps_files);
         self.processes[thread.process].threads.retain(|other| *other != tid);
         Some(thread)
     }
@@ -279,5 +264,41 @@ impl ThreadTable {
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
         self.alive.remove(&pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_threads_leave_room_for_others() {
+        let mut table = ThreadTable::new(OTHER_FILES + 5);
+        let us = Tid::try_from(std::process::id()).unwrap();
+        let process = table.add_process(us);
+        // Ids beyond the largest of Linux, so that nothing is opened.
+        let tids = [1 << 23, (1 << 23) + 1, (1 << 23) + 2];
+        for tid in tids {
+            table.add_thread(process, tid);
+        }
+        let kept = |table: &mut ThreadTable, tid| table.get(tid).unwrap().keeps_files;
+        assert_eq!(tids.map(|tid| kept(&mut table, tid)), [true, true, false]);
+        table.remove(tids[0]);
+        table.add_thread(process, tids[0]);
+        assert!(kept(&mut table, tids[0]), "its place is free again");
+    }
+
+    #[test]
+    fn memory_is_found_by_address() {
+        let mut table = ThreadTable::new(0);
+        let index = table.add_process(1);
+        let process = table.process(index);
+        process.writable = vec![(0x1000, 0x2000), (0x2000, 0x3000), (0x5000, 0x6000)];
+        let cases = [(0xfff, None), (0x1fff, Some((0x1000, 0x2000))), (0x2000, Some((0x2000, 0x3000))), (0x3000, None)];
+        for (address, expected) in cases {
+            assert_eq!(process.writable_around(address), expected, "{address:#x}");
+        }
+        process.forget_memory();
+        assert_eq!(process.writable_around(0x1000), None);
     }
 }

@@ -20,21 +20,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use traceview_core::model::{ExitStatus, WaitReason};
+use traceview_core::model::ExitStatus;
 
+use super::activity::{Sleep, Step};
 use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
-use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
+use super::event::{Event, Sample, Snapshot, Stack, Wait};
 use super::own_signals::OwnSignals;
 use super::proc_fs::{self, SchedStat, Whereabouts};
-use super::thread_table::{Activity, Interrupt, LARGEST_COPY, SMALL_STACK, Sleep, ThreadTable};
+use super::thread_table::{Interrupt, LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
 use sys::{SignalSet, Tid, WaitStatus};
-
-/// At how many ticks in a row a thread must be seen in one place before the sleep counts as a wait. Shorter ones are not
-/// worth a stop; the kernel's counters have them.
-const SETTLED: u32 = 2;
 
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
@@ -56,6 +53,9 @@ const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
 /// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
 const REST_AFTER_WALK: i64 = 5;
+
+/// At how many threads a tick looks before it takes the reports that came meanwhile.
+const LOOKS_BETWEEN_REPORTS: usize = 32;
 
 /// Reports are taken for no longer than this before it is seen to what else there is to do.
 const REPORTS_NS: i64 = 10_000_000;
@@ -135,7 +135,7 @@ impl<'a> Tracer<'a> {
             progress,
             signals,
             channels,
-            table: ThreadTable::default(),
+            table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
@@ -174,7 +174,7 @@ impl<'a> Tracer<'a> {
             // Before its exec the child is ours, and no part of the program.
             if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
-                self.tick(now);
+                self.tick(now)?;
                 self.await_answers()?;
             }
             let reports = self.take_reports()?;
@@ -263,9 +263,11 @@ impl<'a> Tracer<'a> {
     // --- looking at threads -------------------------------------------------------------------------------------
 
     /// Looks at every thread that may have moved since the last tick.
-    fn tick(&mut self, now: i64) {
+    fn tick(&mut self, now: i64) -> io::Result<()> {
         self.unanswered = 0;
         self.tick_started = now;
+        let mut now = now;
+        let mut looks = 0_usize;
         for index in self.table.living() {
             let process = self.table.process(index);
             // A process whose clock stands still has no thread that ran: one call tells that of all of them.
@@ -278,9 +280,16 @@ impl<'a> Tracer<'a> {
             let mut busy = false;
             for tid in threads {
                 busy |= self.look(tid, now);
+                looks += 1;
+                // Nobody is held while thousands of others are looked at.
+                if self.unanswered > 0 && looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
+                    self.take_reports()?;
+                    now = sys::monotonic_ns();
+                }
             }
             self.table.process(index).busy = busy;
         }
+        Ok(())
     }
 
     /// Looks at one thread; whether it has to be looked at again even if its process's clock stands still.
@@ -296,14 +305,8 @@ impl<'a> Tracer<'a> {
         if now < thread.rest_until {
             return true;
         }
-        match &thread.activity {
-            Activity::Stopped { .. } => return false,
-            Activity::Asleep(sleep) if sleep.ticks >= SETTLED => {
-                if sleep.runs.is_some() && thread.runs() == sleep.runs {
-                    return false;
-                }
-            }
-            Activity::Asleep(_) | Activity::Running => {}
+        if thread.activity.is_stopped() || thread.activity.sleeps_on(|| thread.runs()) {
+            return false;
         }
         match thread.whereabouts() {
             None => true,
@@ -315,12 +318,8 @@ impl<'a> Tracer<'a> {
             Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
                 // A call that a stop interrupted goes on under another number.
                 let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
-                let (runs, place) = (thread.runs(), (sp, pc));
-                self.asleep(
-                    tid,
-                    now,
-                    Sleep { since: now, syscall, first_argument, place, runs, ticks: 1, target: None, seen: false },
-                )
+                let runs = thread.runs();
+                self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs))
             }
         }
     }
@@ -336,96 +335,58 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The thread was seen asleep as `seen` says; whether it has to be looked at again.
-    fn asleep(&mut self, tid: Tid, now: i64, seen: Sleep) -> bool {
+    /// The thread was seen asleep; whether it has to be looked at again.
+    fn asleep(&mut self, tid: Tid, seen: Sleep) -> bool {
         let Some(thread) = self.table.get(tid) else { return false };
-        if let Activity::Asleep(sleep) = &mut thread.activity
-            && sleep.place == seen.place
-        {
-            sleep.ticks += 1;
-            let ran = std::mem::replace(&mut sleep.runs, seen.runs) != seen.runs;
-            if sleep.ticks == SETTLED {
-                self.see_sleep(tid);
-            } else if ran && sleep.ticks > SETTLED {
-                self.sleep_again(tid, now);
-            }
-            let thread = self.table.get(tid);
-            return thread
-                .is_some_and(|thread| matches!(&thread.activity, Activity::Asleep(sleep) if sleep.ticks < SETTLED));
-        }
-        self.wake(tid, now);
-        if let Some(thread) = self.table.get(tid) {
-            thread.activity = Activity::Asleep(seen);
-        }
-        true
-    }
-
-    /// The thread woke, ran, and sleeps in the same place again: two waits with one stack.
-    fn sleep_again(&mut self, tid: Tid, now: i64) {
-        let off_cpu = self.options.off_cpu;
-        let Some(thread) = self.table.get(tid) else { return };
-        let Activity::Asleep(sleep) = &mut thread.activity else { return };
-        let wait = finished_wait(thread.index, sleep, now);
-        sleep.since = now;
-        thread.waited_until = now;
-        if off_cpu {
-            self.send(Event::Wait(wait));
+        let (wait, step) = thread.activity.seen_asleep(seen);
+        self.send_wait(wait);
+        match step {
+            Step::LookAgain => true,
+            Step::SeeStack => self.see_sleep(tid),
+            Step::LeaveAlone => false,
         }
     }
 
     /// The thread's sleep, if it was in one, is over.
     fn wake(&mut self, tid: Tid, now: i64) {
-        let off_cpu = self.options.off_cpu;
-        let Some(thread) = self.table.get(tid) else { return };
-        let before = thread.waited_until;
-        let wait = match std::mem::replace(&mut thread.activity, Activity::Running) {
-            Activity::Asleep(sleep) if sleep.ticks >= SETTLED => finished_wait(thread.index, &sleep, now),
-            Activity::Stopped { since } => Wait {
-                thread: thread.index,
-                start: since,
-                end: now,
-                reason: WaitReason::Stopped,
-                syscall: None,
-                target: None,
-                seen: false,
-            },
-            Activity::Asleep(_) | Activity::Running => return,
-        };
-        thread.waited_until = now;
-        if off_cpu && wait.start >= before {
+        let wait = self.table.get(tid).and_then(|thread| thread.activity.wake(now));
+        self.send_wait(wait);
+    }
+
+    fn send_wait(&mut self, wait: Option<Wait>) {
+        if self.options.off_cpu
+            && let Some(wait) = wait
+        {
             self.send(Event::Wait(wait));
         }
     }
 
-    /// The thread has slept for long enough to see what it sleeps in.
-    fn see_sleep(&mut self, tid: Tid) {
+    /// The thread has slept for long enough to see what it sleeps in; whether it has to be looked at again.
+    fn see_sleep(&mut self, tid: Tid) -> bool {
         if !self.options.off_cpu {
-            return;
+            return false;
         }
-        let Some(thread) = self.table.get(tid) else { return };
+        let Some(thread) = self.table.get(tid) else { return false };
         let index = thread.index;
-        let Activity::Asleep(sleep) = &mut thread.activity else { return };
+        let Some(sleep) = thread.activity.sleep() else { return false };
         if sleep.syscall.is_some_and(takes_descriptor) {
             sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
         }
         if self.in_flight > IN_FLIGHT_LIMIT {
-            return;
+            return false;
         }
         let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
         let stack = self.copy_stack(tid, sp);
-        let Some(thread) = self.table.get(tid) else { return };
-        if thread.runs() == runs {
-            if let Activity::Asleep(sleep) = &mut thread.activity {
-                sleep.seen = true;
-            }
+        let Some(thread) = self.table.get(tid) else { return false };
+        // If it woke while its stack was copied, the copy is of no moment that ever was.
+        let is_whole = thread.runs() == runs;
+        thread.activity.stack_seen(is_whole);
+        if is_whole {
             self.send(Event::Asleep { thread: index, snapshot: Snapshot { tid, pc, sp, fp: None, syscall, stack } });
-            return;
+        } else {
+            self.recycle(stack);
         }
-        // It woke while its stack was copied, so the copy is of no moment that ever was.
-        if let Activity::Asleep(sleep) = &mut thread.activity {
-            sleep.ticks = 0;
-        }
-        self.recycle(stack);
+        !is_whole
     }
 
     // --- taking reports -----------------------------------------------------------------------------------------
@@ -467,10 +428,10 @@ impl<'a> Tracer<'a> {
             }
             WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
                 self.meet(tid, now);
-                self.wake(tid, now);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
-                    thread.activity = Activity::Stopped { since: now };
+                    let wait = thread.activity.stop(now);
+                    self.send_wait(wait);
                 }
                 let _gone_already = sys::listen(tid);
             }
@@ -542,7 +503,7 @@ impl<'a> Tracer<'a> {
         let queued = queued_since(&interrupt, seen.sched);
         // It is not held while it queues for a CPU on the way to its stop.
         self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
-        let wait_start = thread.waited_until.max(now - queued);
+        let wait_start = thread.activity.waited_until().max(now - queued);
         if self.in_flight > IN_FLIGHT_LIMIT {
             // What it used goes to its next sample.
             self.progress.lost.fetch_add(1, Relaxed);
@@ -553,7 +514,9 @@ impl<'a> Tracer<'a> {
             // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
             // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
             if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
-                self.queued_from(index, tid, snapshot, wait_start, now);
+                let wait = thread.activity.queued(wait_start, now);
+                self.send(Event::Asleep { thread: index, snapshot });
+                self.send_wait(wait);
             } else {
                 self.recycle(snapshot.stack);
             }
@@ -571,17 +534,6 @@ impl<'a> Tracer<'a> {
     /// late, then because of what ran on that CPU, and where that was interrupted is no matter of chance.
     fn own_queueing(&self, interrupt: &Interrupt, now: i64) -> i64 {
         if self.tick_started - interrupt.due > LATE_NS { 0 } else { now - interrupt.due + OWN_DELAY_NS }
-    }
-
-    /// The thread was ready, but had no CPU, from `start` until `now`.
-    fn queued_from(&mut self, index: ThreadIndex, tid: Tid, snapshot: Snapshot, start: i64, now: i64) {
-        self.send(Event::Asleep { thread: index, snapshot });
-        let reason = WaitReason::Runnable;
-        let wait = Wait { thread: index, start, end: now, reason, syscall: None, target: None, seen: true };
-        self.send(Event::Wait(wait));
-        if let Some(thread) = self.table.get(tid) {
-            thread.waited_until = now;
-        }
     }
 
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
@@ -691,18 +643,6 @@ fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
     match (interrupt.queued_before_ns, sched) {
         (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
         _ => 0,
-    }
-}
-
-fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
-    Wait {
-        thread,
-        start: sleep.since,
-        end: now,
-        reason: WaitReason::Blocked,
-        syscall: sleep.syscall,
-        target: sleep.target.clone(),
-        seen: sleep.seen,
     }
 }
 

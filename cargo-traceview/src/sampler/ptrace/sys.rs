@@ -285,6 +285,17 @@ pub(crate) fn raise_file_limit() -> Option<libc::rlimit> {
     (unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0).then_some(old)
 }
 
+/// How many files this process may have open.
+pub(crate) fn file_limit() -> usize {
+    let mut limit = MaybeUninit::<libc::rlimit>::zeroed();
+    // SAFETY: `limit` is live; zeroed is a valid rlimit.
+    let limit = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, limit.as_mut_ptr());
+        limit.assume_init()
+    };
+    usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
+}
+
 /// Everything a child needs between fork and exec, prepared before: afterwards only calls that are safe in the child
 /// of a program with threads are made.
 pub(crate) struct Child {
