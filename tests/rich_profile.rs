@@ -273,7 +273,8 @@ fn waits(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[StackId]) 
     ];
     for (start, duration, stack, reason, syscall, target) in rows {
         let (start, duration) = (Time(start), Nanos(duration));
-        thread.waits.push(Wait { start, duration, stack, reason, syscall, target });
+        let inferred = syscall.is_some();
+        thread.waits.push(Wait { start, duration, stack, reason, syscall, target, inferred });
     }
 }
 

@@ -51,6 +51,11 @@ fn a_thread_that_is_not_the_leader_can_exec() {
     let recorded = traceview.record("", "families", "thread_exec 500");
     assert_eq!(recorded.finished.code, 7, "{}", recorded.finished.stderr);
     assert_named(&recorded, "work_after_exec");
+    assert_named(&recorded, "work_before_exec");
+    // The thread has another id after the exec, but its clock runs on.
+    let expected = number(&recorded.truth(), "process_cpu_ns");
+    let percent = percentage(number(&recorded.info(), "cpu_ns"), expected);
+    assert!((97.0..=103.0).contains(&percent), "{percent:.1} % of {expected} ns");
 }
 
 #[test]

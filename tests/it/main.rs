@@ -15,6 +15,7 @@ mod sampler_truth;
 mod stacks_and_maps;
 mod tidy;
 mod unwinding;
+mod waits;
 
 use traceview_tests::profiler::Profiler;
 

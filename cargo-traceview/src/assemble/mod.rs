@@ -112,6 +112,7 @@ fn fill_thread(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], b
             reason: wait.reason,
             syscall,
             target,
+            inferred: wait.inferred,
         });
     }
 }

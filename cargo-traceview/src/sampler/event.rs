@@ -35,6 +35,8 @@ pub(crate) enum Event {
     Maps {
         /// Whose.
         process: ProcessIndex,
+        /// The thread that it was read by: the first thread of the process can have ended.
+        tid: Tid,
         /// When it was read.
         time: i64,
         /// Its lines.
@@ -69,7 +71,7 @@ pub(crate) enum Event {
     ThreadEnd(ThreadEnd),
     /// A thread was running and was looked at.
     Sample(Sample),
-    /// A thread was found asleep; its stack is that of the [`Event::Wait`] that follows when it wakes.
+    /// A thread was found asleep; its stack is that of the [`Event::Wait`]s that follow and say they were seen.
     Asleep {
         /// Which.
         thread: ThreadIndex,
@@ -138,7 +140,7 @@ pub(crate) enum Stack {
 }
 
 /// A sleep, from when it was first seen to when it was over.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Wait {
     /// Which thread.
     pub(crate) thread: ThreadIndex,
@@ -152,4 +154,6 @@ pub(crate) struct Wait {
     pub(crate) syscall: Option<u64>,
     /// What that call's descriptor is.
     pub(crate) target: Option<String>,
+    /// Whether its stack was seen: it is that of the thread's last [`Event::Asleep`].
+    pub(crate) seen: bool,
 }

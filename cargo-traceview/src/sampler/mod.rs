@@ -4,6 +4,7 @@
 //! and does only what must be done while they are held. The *unwinder* (`crate::unwind`) turns the copied stacks into
 //! frames, behind it in time. They speak through [`event::Event`]s.
 
+mod activity;
 pub(crate) mod arch;
 pub(crate) mod clock;
 pub(crate) mod event;
@@ -119,7 +120,7 @@ impl RunningProgram {
                 _ => {}
             }
             if let Some(signal) = signals.set.wait(Duration::from_millis(50)) {
-                own_signals.on_signal(signal, sys::monotonic_ns());
+                own_signals.on(signal, sys::monotonic_ns());
             }
             if sys::monotonic_ns() >= kill_at {
                 kill_at = i64::MAX;
@@ -152,12 +153,12 @@ pub enum SamplerError {
         /// As it was given.
         program: OsString,
     },
-    /// A thread of ours could not be started.
-    #[error("cannot start a thread (is the number of processes limited, by ulimit -u or a container?)")]
-    Thread(#[source] io::Error),
     /// No process could be started.
     #[error("cannot start a process")]
     Fork(#[source] io::Error),
+    /// No thread of our own could be started.
+    #[error("cannot start a thread (is the number of processes limited, by ulimit -u or a container?)")]
+    Thread(#[source] io::Error),
     /// The system does not let us trace our own child.
     #[error(
         "cannot trace the program (is ptrace forbidden here, by a container's seccomp profile or kernel.yama.ptrace_scope=3?)"
@@ -273,19 +274,22 @@ fn trace(
     // If this fails the gate closes unopened and the child ends without having become the program.
     sys::seize(gated.pid, trace_options).map_err(SamplerError::Seize)?;
     gated.open_gate().map_err(SamplerError::Fork)?;
-    if let Some(source) = gated.exec_error() {
-        let program = launch.program.clone();
-        return Err(match source.kind() {
-            io::ErrorKind::NotFound => SamplerError::NotFound { program },
-            _ => SamplerError::NotExecutable { program, source },
-        });
-    }
     // After the fork: the program is scheduled as without us.
     sys::ask_for_short_turns();
     let pid = gated.pid;
     progress.started_ns.store(sys::monotonic_ns(), Relaxed);
     progress.pid.store(pid, Relaxed);
     let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
+    // Only now: on its way to the exec the child can stop for a signal, and must not wait for us then.
+    if end.root_exit.is_some()
+        && let Some(source) = gated.exec_error()
+    {
+        let program = launch.program.clone();
+        return Err(match source.kind() {
+            io::ErrorKind::NotFound => SamplerError::NotFound { program },
+            _ => SamplerError::NotExecutable { program, source },
+        });
+    }
     Ok((pid, end))
 }
 

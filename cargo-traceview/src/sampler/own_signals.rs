@@ -1,39 +1,64 @@
-//! What signals to the profiler itself mean for the program.
+//! Signals to the profiler itself while the program runs.
 
 use super::ptrace::sys::{self, Tid};
 
-/// Three interrupts within this time mean "now".
-const PATIENCE_NS: i64 = 2_000_000_000;
+/// This many interrupts in [`IMPATIENT_NS`] mean "now".
+const IMPATIENT: usize = 3;
 
-/// Hands on to the program what is meant for it.
+/// See [`IMPATIENT`].
+const IMPATIENT_NS: i64 = 2_000_000_000;
+
+/// Does to the program what a signal to the profiler means for it.
 pub(crate) struct OwnSignals {
     program: Tid,
     interrupts: Vec<i64>,
 }
 
 impl OwnSignals {
-    /// For a program that runs as process `program`.
-    pub(crate) fn new(program: Tid) -> Self {
+    /// None came so far.
+    pub(crate) const fn new(program: Tid) -> Self {
         Self { program, interrupts: Vec::new() }
     }
 
-    /// The profiler got `signal` at the moment `now`.
-    pub(crate) fn on_signal(&mut self, signal: i32, now: i64) {
+    /// `signal` came at `now`. The program must not have been waited for yet: its id could be another's by now.
+    pub(crate) fn on(&mut self, signal: i32, now: i64) {
+        if let Some(signal) = self.answer(signal, now) {
+            let _gone_already = sys::kill(self.program, signal);
+        }
+    }
+
+    fn answer(&mut self, signal: i32, now: i64) -> Option<i32> {
         match signal {
             // The terminal sent it to the program too.
             libc::SIGINT => {
-                self.interrupts.retain(|time| now - time < PATIENCE_NS);
+                self.interrupts.retain(|time| now - time < IMPATIENT_NS);
                 self.interrupts.push(now);
-                if self.interrupts.len() >= 3 {
-                    let _gone_already = sys::kill(self.program, libc::SIGKILL);
-                }
+                (self.interrupts.len() >= IMPATIENT).then_some(libc::SIGKILL)
             }
-            // Only we got it: end what we started.
-            libc::SIGTERM => {
-                let _gone_already = sys::kill(self.program, libc::SIGTERM);
-            }
-            // The others must not end us before the recording is saved, no more.
-            _ => {}
+            // Only we got it: end what we started, and save.
+            libc::SIGTERM => Some(libc::SIGTERM),
+            _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_interrupt_in_two_seconds_kills() {
+        let mut signals = OwnSignals::new(1);
+        let mut sent = |milliseconds: i64| signals.answer(libc::SIGINT, milliseconds * 1_000_000);
+        assert_eq!([0, 1000, 2000, 3500].map(&mut sent), [None; 4]);
+        assert_eq!(sent(3900), Some(libc::SIGKILL));
+    }
+
+    #[test]
+    fn what_only_the_profiler_got_is_passed_on() {
+        let mut signals = OwnSignals::new(1);
+        assert_eq!(signals.answer(libc::SIGTERM, 0), Some(libc::SIGTERM));
+        assert_eq!(signals.answer(libc::SIGCHLD, 0), None);
+        assert_eq!(signals.answer(libc::SIGHUP, 0), None);
     }
 }

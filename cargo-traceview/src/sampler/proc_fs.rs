@@ -150,6 +150,8 @@ pub(crate) struct MapEntry {
     pub(crate) end: u64,
     /// Whether it can be read.
     pub(crate) readable: bool,
+    /// Whether it can be written.
+    pub(crate) writable: bool,
     /// Whether it holds code.
     pub(crate) executable: bool,
     /// Where in the file it starts.
@@ -179,6 +181,7 @@ fn parse_maps_line(line: &str) -> Option<MapEntry> {
         start: hex(start)?,
         end: hex(end)?,
         readable: flags.first() == Some(&b'r'),
+        writable: flags.get(1) == Some(&b'w'),
         executable: flags.get(2) == Some(&b'x'),
         offset: hex(offset)?,
         device: (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?),
@@ -231,9 +234,10 @@ pub(crate) fn read_command_line(pid: Tid, tid: Tid) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { text.split('\0').map(str::to_owned).collect() }
 }
 
-/// What file descriptor `fd` of a process is: `pipe`, `socket`, `eventfd`, `timerfd`, …, or a path.
-pub(crate) fn describe_fd(pid: Tid, fd: u64) -> Option<String> {
-    let target = std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
+/// What file descriptor `fd` of a thread is: `pipe`, `socket`, `eventfd`, `timerfd`, …, or a path. By the thread's own
+/// id: a first thread that ended has no descriptors any more.
+pub(crate) fn describe_fd(tid: Tid, fd: u64) -> Option<String> {
+    let target = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).ok()?;
     Some(fd_kind(&target.to_string_lossy()))
 }
 
@@ -296,6 +300,7 @@ mod tests {
         assert_eq!((maps[0].offset, maps[0].inode, maps[0].device), (0x17700, 123, (0xfd, 1)));
         assert_eq!(maps[0].path, "/a dir/with blanks (deleted)");
         assert_eq!(maps[1].path, "[stack]");
+        assert!(maps[1].writable && !maps[0].writable);
         assert!(!maps[2].readable && maps[2].path.is_empty());
     }
 

@@ -4,16 +4,23 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
 use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
 
-/// Stacks up to this many bytes are copied whole; it is also where copying of larger ones starts.
+/// Stacks up to this many bytes are copied whole.
 pub(crate) const SMALL_STACK: usize = 64 << 10;
 
 /// No more than this is copied of a stack.
 pub(crate) const LARGEST_COPY: usize = 256 << 10;
+
+/// Files of each thread that are kept open.
+const FILES_OF_A_THREAD: usize = 2;
+
+/// Open files that are left for everything else: maps, names, the program's own files.
+const OTHER_FILES: usize = 128;
 
 /// A traced thread.
 #[derive(Debug)]
@@ -30,8 +37,8 @@ pub(crate) struct Thread {
     pub(crate) activity: Activity,
     /// The interrupt that it was sent and has not answered.
     pub(crate) interrupt: Option<Interrupt>,
-    /// When its last wait ended.
-    pub(crate) waited_until: i64,
+    /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
+    pub(crate) restarted: Option<u64>,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
@@ -44,41 +51,9 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
+    keeps_files: bool,
     syscall_file: Option<ProcFile>,
     schedstat_file: Option<ProcFile>,
-}
-
-/// What a thread is doing as far as we know.
-#[derive(Debug)]
-pub(crate) enum Activity {
-    /// It runs, or it is not known yet that it doesn't.
-    Running,
-    /// It sleeps.
-    Asleep(Sleep),
-    /// Job control stopped it.
-    Stopped {
-        /// When that was seen.
-        since: i64,
-    },
-}
-
-/// A sleep that is not over.
-#[derive(Debug)]
-pub(crate) struct Sleep {
-    /// When it was first seen.
-    pub(crate) since: i64,
-    /// The system call.
-    pub(crate) syscall: Option<u64>,
-    /// The call's first argument.
-    pub(crate) first_argument: u64,
-    /// Stack pointer and program counter: while these stay, it has not moved.
-    pub(crate) place: (u64, u64),
-    /// How often it was put on a CPU before; `None` after a stop of ours, which makes it run for a moment.
-    pub(crate) runs: Option<u64>,
-    /// At how many ticks it was seen.
-    pub(crate) ticks: u32,
-    /// What the call's descriptor is, once its stack was asked for.
-    pub(crate) target: Option<String>,
 }
 
 /// An interrupt on its way.
@@ -86,40 +61,30 @@ pub(crate) struct Sleep {
 pub(crate) struct Interrupt {
     /// When it was sent.
     pub(crate) sent: i64,
-    /// What for.
-    pub(crate) purpose: Purpose,
     /// The moment at which the sampler meant to look.
     pub(crate) due: i64,
     /// How long the thread had queued for CPUs by then, if that is known.
     pub(crate) queued_before_ns: Option<i64>,
 }
 
-/// What a thread is interrupted for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
-    /// To see what it is running.
-    Sample,
-    /// To see what it sleeps in.
-    SleepStack,
-}
-
 impl Thread {
     /// A thread that was just met.
-    pub(crate) fn new(index: ThreadIndex, process: ProcessIndex, pid: Tid, tid: Tid) -> Self {
+    fn new(index: ThreadIndex, process: ProcessIndex, (pid, tid): (Tid, Tid), keeps_files: bool) -> Self {
         let mut thread = Self {
             index,
             process,
             pid,
             tid,
-            activity: Activity::Running,
+            activity: Activity::new(index),
             interrupt: None,
-            waited_until: 0,
+            restarted: None,
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),
-            stack_need: SMALL_STACK,
+            stack_need: LARGEST_COPY,
             rest_until: 0,
             named: false,
+            keeps_files,
             syscall_file: None,
             schedstat_file: None,
         };
@@ -129,6 +94,9 @@ impl Thread {
 
     /// Opens the files that are read again and again; without them (too many open files) they are opened each time.
     pub(crate) fn open_files(&mut self) {
+        if !self.keeps_files {
+            return;
+        }
         self.syscall_file = ProcFile::open(self.pid, self.tid, "syscall").ok();
         self.schedstat_file = ProcFile::open(self.pid, self.tid, "schedstat").ok();
     }
@@ -140,6 +108,11 @@ impl Thread {
             Some(file) => parse_schedstat(file.read(&mut buffer)?),
             None => parse_schedstat(ProcFile::open(self.pid, self.tid, "schedstat").ok()?.read(&mut buffer)?),
         }
+    }
+
+    /// How often it was put on a CPU so far.
+    pub(crate) fn runs(&self) -> Option<u64> {
+        self.schedstat().map(|stat| stat.runs)
     }
 
     /// Where it is now; `None` when that cannot be read (it is gone, or we may not).
@@ -175,17 +148,24 @@ pub(crate) struct Process {
     pub(crate) busy: bool,
     /// Whether its memory map was sent to the unwinder since it started or execed.
     pub(crate) mapped: bool,
-    /// Where its memory was when its map was last read: `[low, high)`, in order.
-    pub(crate) mappings: Vec<(u64, u64)>,
+    /// Where its memory that can be written was when its map was last read, in order: stacks lie there.
+    pub(crate) writable: Vec<(u64, u64)>,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
 }
 
 impl Process {
-    /// The mapping that `address` is in, as far as known.
-    pub(crate) fn mapping_of(&self, address: u64) -> Option<(u64, u64)> {
-        let behind = self.mappings.partition_point(|(start, _)| *start <= address);
-        self.mappings[..behind].last().copied().filter(|(_, end)| address < *end)
+    /// The memory that can be written around `address`, as of the last map.
+    pub(crate) fn writable_around(&self, address: u64) -> Option<(u64, u64)> {
+        let behind = self.writable.partition_point(|(start, _)| *start <= address);
+        self.writable[..behind].last().copied().filter(|(_, end)| address < *end)
+    }
+
+    /// Forgets what is known of its memory: it is another program's from now on.
+    pub(crate) fn forget_memory(&mut self) {
+        self.mapped = false;
+        self.writable.clear();
+        self.deep = None;
     }
 }
 
@@ -196,9 +176,17 @@ pub(crate) struct ThreadTable {
     processes: Vec<Process>,
     alive: FxHashMap<Tid, ProcessIndex>,
     thread_count: usize,
+    keep_files: usize,
+    may_keep_files: usize,
 }
 
 impl ThreadTable {
+    /// An empty table that keeps the files of as many threads open as a limit of open files allows.
+    pub(crate) fn new(file_limit: usize) -> Self {
+        let may_keep_files = file_limit.saturating_sub(OTHER_FILES) / FILES_OF_A_THREAD;
+        Self { may_keep_files, ..Self::default() }
+    }
+
     /// The thread `tid`.
     pub(crate) fn get(&mut self, tid: Tid) -> Option<&mut Thread> {
         self.threads.get_mut(&tid)
@@ -245,7 +233,7 @@ impl ThreadTable {
             cpu_ns: 0,
             busy: true,
             mapped: false,
-            mappings: Vec::new(),
+            writable: Vec::new(),
             deep: None,
         });
         self.alive.insert(pid, index);
@@ -259,13 +247,16 @@ impl ThreadTable {
         let pid = self.processes[process].pid;
         self.processes[process].threads.push(tid);
         self.processes[process].busy = true;
-        self.threads.insert(tid, Thread::new(index, process, pid, tid));
+        let keeps_files = self.keep_files < self.may_keep_files;
+        self.keep_files += usize::from(keeps_files);
+        self.threads.insert(tid, Thread::new(index, process, (pid, tid), keeps_files));
         index
     }
 
     /// Takes a thread out.
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
+        self.keep_files -= usize::from(thread.keeps_files);
         self.processes[thread.process].threads.retain(|other| *other != tid);
         Some(thread)
     }
@@ -273,5 +264,41 @@ impl ThreadTable {
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
         self.alive.remove(&pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_threads_leave_room_for_others() {
+        let mut table = ThreadTable::new(OTHER_FILES + 5);
+        let us = Tid::try_from(std::process::id()).unwrap();
+        let process = table.add_process(us);
+        // Ids beyond the largest of Linux, so that nothing is opened.
+        let tids = [1 << 23, (1 << 23) + 1, (1 << 23) + 2];
+        for tid in tids {
+            table.add_thread(process, tid);
+        }
+        let kept = |table: &mut ThreadTable, tid| table.get(tid).unwrap().keeps_files;
+        assert_eq!(tids.map(|tid| kept(&mut table, tid)), [true, true, false]);
+        table.remove(tids[0]);
+        table.add_thread(process, tids[0]);
+        assert!(kept(&mut table, tids[0]), "its place is free again");
+    }
+
+    #[test]
+    fn memory_is_found_by_address() {
+        let mut table = ThreadTable::new(0);
+        let index = table.add_process(1);
+        let process = table.process(index);
+        process.writable = vec![(0x1000, 0x2000), (0x2000, 0x3000), (0x5000, 0x6000)];
+        let cases = [(0xfff, None), (0x1fff, Some((0x1000, 0x2000))), (0x2000, Some((0x2000, 0x3000))), (0x3000, None)];
+        for (address, expected) in cases {
+            assert_eq!(process.writable_around(address), expected, "{address:#x}");
+        }
+        process.forget_memory();
+        assert_eq!(process.writable_around(0x1000), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The code of one process: what is mapped where, and the unwinding rules for it.
 
 use framehop::{ExplicitModuleSectionInfo, Module, Unwinder as _};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::images::{ImageIndex, Images};
 use super::walk::Rules;
@@ -53,8 +53,8 @@ impl AddressSpace {
     pub(super) fn update(&mut self, maps: &[MapEntry], images: &mut Images, tid: Tid) -> bool {
         let regions: Vec<Region> =
             maps.iter().filter(|map| map.executable).map(|map| region(map, images, tid)).collect();
-        let has_news = regions.iter().any(|region| !self.regions.contains(region));
-        let mapped: Vec<(ImageIndex, u64)> =
+        let has_news = regions.iter().any(|region| region_at(&self.regions, region.start) != Some(region));
+        let mapped: FxHashSet<(ImageIndex, u64)> =
             regions.iter().filter_map(|region| Some((region.image?, region.bias))).collect();
         let rules = &mut self.rules;
         self.modules.retain(|module, start| {

@@ -1,6 +1,8 @@
 //! Stacks that are too large to copy (deep recursion, huge frames) are walked while the thread is held, reading only the
 //! pages that are needed, for a limited time.
 
+use framehop::FrameAddress;
+
 use super::address_space::{AddressSpace, Region, region_at};
 use super::walk::{CutReason, RuleCache, Rules, Start, WalkEnd, walk};
 use crate::sampler::ptrace::sys::{self, Tid};
@@ -37,15 +39,15 @@ impl DeepRules {
         let until = sys::monotonic_ns() + HOLD_NS;
         let mut memory = Pieces { tid, start: 0, bytes: vec![0; PIECE], len: 0 };
         let mut addresses = Vec::new();
-        let end = walk(
+        let walked = walk(
             (&self.rules, &mut RuleCache::new()),
-            Start { pc, sp, fp: Some(fp) },
+            Start { frame: FrameAddress::from_instruction_pointer(pc), sp, fp: Some(fp) },
             |address| memory.read(address),
             |avma| region_at(&self.regions, avma.wrapping_sub(1)).is_some(),
             || sys::monotonic_ns() < until,
             &mut addresses,
         );
-        HeldWalk { addresses, end }
+        HeldWalk { addresses, end: walked.end }
     }
 }
 

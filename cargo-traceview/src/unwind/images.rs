@@ -9,9 +9,14 @@ use std::sync::Arc;
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindContext, UnwindSection as _};
 use rustc_hash::FxHashMap;
 
+use super::asleep;
+use super::recording::RawFrame;
 use crate::image::Image;
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::sys::{self, Tid};
+
+/// Start code is a few instructions: it calls the first real function, or jumps to it.
+const START_CODE: u64 = 0x60;
 
 /// A row of [`Images`].
 pub type ImageIndex = usize;
@@ -30,8 +35,8 @@ pub struct LoadedImage {
 pub(super) struct Images {
     rows: Vec<LoadedImage>,
     known: FxHashMap<(PathBuf, u64), ImageIndex>,
-    /// Whether the code at an address is where stacks end, by its unwinding rule.
-    roots: FxHashMap<(ImageIndex, u64), bool>,
+    /// What is known of the functions around addresses that were asked about: where stacks end, or threads sleep.
+    functions: FxHashMap<(ImageIndex, u64), Option<FunctionFacts>>,
 }
 
 impl Images {
@@ -63,20 +68,81 @@ impl Images {
         Some(index)
     }
 
-    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller,
-    /// or there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
+    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller, or
+    /// there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
     pub(super) fn is_root(&mut self, index: ImageIndex, svma: u64) -> bool {
-        if let Some(known) = self.roots.get(&(index, svma)) {
+        self.loaded(index).is_some() && self.function(index, svma).is_none_or(|function| function.has_no_caller)
+    }
+
+    /// Whether address `svma` is in the code that the kernel starts a program or its dynamic linker at. Nobody called that,
+    /// whatever its rules say and its stack looks like.
+    pub(super) fn is_start(&self, index: ImageIndex, svma: u64) -> bool {
+        self.loaded(index).is_some_and(|image| (image.entry()..image.entry() + START_CODE).contains(&svma))
+    }
+
+    /// The function around address `svma`, if the image says anything about it.
+    pub(super) fn function(&mut self, index: ImageIndex, svma: u64) -> Option<FunctionFacts> {
+        if let Some(known) = self.functions.get(&(index, svma)) {
             return *known;
         }
-        let is_root = self.loaded(index).is_some_and(|image| has_no_caller(image, svma).unwrap_or(true));
-        self.roots.insert((index, svma), is_root);
-        is_root
+        let function = self.loaded(index).and_then(|image| function_facts(image, svma));
+        self.functions.insert((index, svma), function);
+        function
+    }
+
+    /// The code up to the return address whose call `caller` is in: the seven bytes that the longest call takes.
+    pub(super) fn code_before(&self, caller: RawFrame) -> Option<&[u8]> {
+        let RawFrame::Code { image, svma } = caller else { return None };
+        self.code(image, svma.checked_sub(6)?)?.get(..7)
+    }
+
+    /// Whether the call that `caller` is in goes to another function than `callee`, as far as the instruction tells.
+    pub(super) fn calls_another(&mut self, caller: RawFrame, callee: RawFrame) -> bool {
+        let (RawFrame::Code { image, svma }, RawFrame::Code { image: of, svma: inside }) = (caller, callee) else {
+            return false;
+        };
+        let Some(target) = self.code_before(caller).and_then(|code| asleep::call_target(code, svma.wrapping_add(1)))
+        else {
+            return false;
+        };
+        // A call through the linkage table goes wherever the linker decided.
+        if self.is_linkage(image, target) {
+            return false;
+        }
+        image != of || self.function(of, inside).is_some_and(|function| function.start != target)
+    }
+
+    fn is_linkage(&self, index: ImageIndex, svma: u64) -> bool {
+        let Some(image) = self.loaded(index) else { return false };
+        [".plt", ".plt.sec", ".plt.got", ".iplt"]
+            .into_iter()
+            .any(|name| image.section(name).is_some_and(|section| section.svma_range().contains(&svma)))
+    }
+
+    /// The code of image `index` from `svma` on, as far as its file has it.
+    pub(super) fn code(&self, index: ImageIndex, svma: u64) -> Option<&[u8]> {
+        let image = self.loaded(index)?;
+        let segment =
+            image.segments().iter().find(|segment| (segment.svma..segment.svma + segment.file_size).contains(&svma))?;
+        let start = usize::try_from(svma - segment.svma + segment.file_offset).ok()?;
+        let end = usize::try_from(segment.file_offset + segment.file_size).ok()?;
+        image.data().get(start..end)
     }
 }
 
-/// Whether the call frame information of `svma` says that the return address is undefined; `None` without information.
-fn has_no_caller(image: &Image, svma: u64) -> Option<bool> {
+/// What the call frame information says of the function around an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FunctionFacts {
+    /// First SVMA.
+    pub(super) start: u64,
+    /// First SVMA behind it.
+    pub(super) end: u64,
+    /// Whether there is no return address at the address asked about.
+    pub(super) has_no_caller: bool,
+}
+
+/// What the call frame information of `svma` says; `None` without information.
+fn function_facts(image: &Image, svma: u64) -> Option<FunctionFacts> {
     let eh_frame = image.section(".eh_frame")?;
     let mut bases = BaseAddresses::default().set_eh_frame(eh_frame.svma);
     if let Some(text) = image.section(".text") {
@@ -98,7 +164,8 @@ fn has_no_caller(image: &Image, svma: u64) -> Option<bool> {
     };
     let fde = fde.ok()?;
     let row = fde.unwind_info_for_address(&table, &bases, &mut context, svma).ok()?;
-    Some(matches!(row.register(gimli::X86_64::RA), None | Some(gimli::RegisterRule::Undefined)))
+    let has_no_caller = matches!(row.register(gimli::X86_64::RA), None | Some(gimli::RegisterRule::Undefined));
+    Some(FunctionFacts { start: fde.initial_address(), end: fde.end_address(), has_no_caller })
 }
 
 /// The vdso: the kernel maps the same code into every process, so our own will do.
@@ -179,11 +246,9 @@ mod tests {
         assert_eq!(images.of_mapping(map, us), Some(index), "a file is opened once");
         let image = images.loaded(index).unwrap().clone();
         let bias = image.code_bias(map.start, map.offset, map.end - map.start).unwrap();
-        let entry = object::read::elf::ElfFile64::<object::LittleEndian>::parse(image.data()).unwrap();
-        let start = object::Object::entry(&entry);
-        assert!(images.is_root(index, start), "_start has no caller");
+        assert!(images.is_start(index, image.entry()) && images.is_root(index, image.entry()), "_start has no caller");
         let function: fn() = the_rules_of_start_code_end_a_stack_and_those_of_other_code_do_not;
         let here = (function as *const ()).addr() as u64 - bias;
-        assert!(!images.is_root(index, here));
+        assert!(!images.is_root(index, here) && !images.is_start(index, here));
     }
 }

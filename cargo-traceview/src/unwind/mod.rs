@@ -7,15 +7,18 @@
 //! at code that has no caller; else it gets a root that says why it was cut.
 
 mod address_space;
+mod asleep;
 pub(crate) mod deep;
 mod images;
+mod mappings;
 mod recording;
 mod walk;
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
-use traceview_core::model::{SampleFlags, WaitReason};
+use framehop::FrameAddress;
+use traceview_core::model::SampleFlags;
 
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
@@ -25,8 +28,9 @@ use crate::sampler::ptrace::sys;
 use address_space::AddressSpace;
 use deep::{DeepRules, HeldWalk};
 use images::Images;
+use mappings::MappingLog;
 use recording::Interner;
-use walk::{RuleCache, StackCopy, Start, walk};
+use walk::{RuleCache, StackCopy, Start, Walked, walk};
 
 pub use images::{ImageIndex, LoadedImage};
 pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
@@ -54,7 +58,7 @@ pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &Sender<Recycled>, sta
         spaces: Vec::new(),
         threads: Vec::new(),
         asleep: Vec::new(),
-        mappings: Vec::new(),
+        mappings: MappingLog::default(),
     };
     while let Some(event) = unwinder.next_event() {
         unwinder.on_event(event);
@@ -70,6 +74,14 @@ struct Space {
     refresh_after: i64,
 }
 
+/// What becomes of a process's memory next.
+enum NextChange {
+    /// It runs another program.
+    Exec,
+    /// Its map was read.
+    Maps(Vec<MapEntry>),
+}
+
 struct Unwinder<'a> {
     start: i64,
     events: &'a Receiver<Vec<Event>>,
@@ -83,9 +95,9 @@ struct Unwinder<'a> {
     processes: Vec<ProcessRecord>,
     spaces: Vec<Space>,
     threads: Vec<ThreadRecord>,
-    /// The stack of each thread's current (or last) sleep.
-    asleep: Vec<Option<u32>>,
-    mappings: Vec<MappingRecord>,
+    /// The stack of each thread's current (or last) sleep, and whether it was inferred.
+    asleep: Vec<Option<(u32, bool)>>,
+    mappings: MappingLog,
 }
 
 impl Unwinder<'_> {
@@ -116,8 +128,7 @@ impl Unwinder<'_> {
                 record.command_line = command_line;
                 self.spaces[process] = Space::default();
             }
-            Event::Maps { process, time, maps } => {
-                let tid = self.processes[process].pid;
+            Event::Maps { process, tid, time, maps } => {
                 self.update(process, time, &maps, tid);
             }
             Event::ProcessEnd { process, time, exit } => {
@@ -146,7 +157,7 @@ impl Unwinder<'_> {
             Event::ThreadEnd(end) => self.on_thread_end(&end),
             Event::Sample(sample) => {
                 let process = self.threads[sample.thread].process;
-                let stack = self.unwind(process, sample.time, sample.snapshot);
+                let (stack, _) = self.unwind(process, sample.time, sample.snapshot);
                 let time = sample.time - self.start;
                 let flags = SampleFlags::NONE;
                 self.threads[sample.thread].samples.push(RawSample { time, stack, cpu_ns: sample.cpu_ns, flags });
@@ -155,19 +166,19 @@ impl Unwinder<'_> {
                 // The syscall is named by the wait, and is no frame of its stack.
                 let snapshot = Snapshot { syscall: None, ..snapshot };
                 let process = self.threads[thread].process;
-                let stack = self.unwind(process, i64::MAX, snapshot);
-                self.asleep[thread] = Some(stack);
+                self.asleep[thread] = Some(self.unwind(process, sys::monotonic_ns(), snapshot));
             }
             Event::Wait(wait) => self.on_wait(wait),
         }
     }
 
     fn on_wait(&mut self, wait: Wait) {
-        let stack = if wait.reason == WaitReason::Stopped { None } else { self.asleep[wait.thread] };
+        let stack = if wait.seen { self.asleep[wait.thread] } else { None };
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,
-            stack,
+            stack: stack.map(|(stack, _)| stack),
+            inferred: stack.is_some_and(|(_, inferred)| inferred),
             reason: wait.reason,
             syscall: wait.syscall,
             target: wait.target,
@@ -190,13 +201,17 @@ impl Unwinder<'_> {
         }
     }
 
-    /// Unwinds a copied stack and stores it.
-    fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> u32 {
-        let (mut end, mut used) = self.walk(process, &snapshot);
-        if self.leads_out_of_code(process, &snapshot, end) && self.refresh(process, time, snapshot.tid) {
-            (end, used) = self.walk(process, &snapshot);
+    /// Unwinds a copied stack and stores it. The stack, and whether it was inferred.
+    fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> (u32, bool) {
+        let (mut walked, mut used) = self.walk(process, &snapshot);
+        if self.leads_out_of_code(process, &snapshot, walked.end) && self.refresh(process, time, snapshot.tid) {
+            (walked, used) = self.walk(process, &snapshot);
         }
-        let end = self.judge(process, end);
+        let mut end = self.judge(process, walked.end);
+        let inferred = end == WalkEnd::Cut(CutReason::NotStopped) && self.infer(process, &snapshot, walked.last);
+        if inferred {
+            end = WalkEnd::Root;
+        }
         let cut = match end {
             WalkEnd::Root => None,
             WalkEnd::Cut(reason) => Some(RawFrame::Cut(reason)),
@@ -211,31 +226,68 @@ impl Unwinder<'_> {
             // The tracer hung up if it does not want its memory back.
             let _tracer_gone = self.recycle.send(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes });
         }
-        stack.expect("a walk has at least the frame it starts with")
+        (stack.expect("a walk has at least the frame it starts with"), inferred)
     }
 
     /// Walks a stack into `self.addresses`, unless that was done already. How it ended, and how many bytes it needed.
-    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (WalkEnd, usize) {
-        let code = &self.spaces[process].code;
+    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (Walked, usize) {
+        let frame = FrameAddress::from_instruction_pointer(snapshot.pc);
         match &snapshot.stack {
-            Stack::Copied { bytes, has_more } => {
-                let mut copy = StackCopy { start: snapshot.sp, bytes, has_more: *has_more, used: 0 };
-                let start = Start { pc: snapshot.pc, sp: snapshot.sp, fp: snapshot.fp };
-                let end = walk(
-                    (code.rules(), &mut self.cache),
-                    start,
-                    |address| copy.read(address),
-                    |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
-                    || true,
-                    &mut self.addresses,
-                );
-                (end, copy.used)
+            Stack::Copied { .. } => {
+                self.walk_from(process, snapshot, Start { frame, sp: snapshot.sp, fp: snapshot.fp })
             }
             Stack::Walked(HeldWalk { addresses, end }) => {
                 self.addresses.clone_from(addresses);
-                (*end, 0)
+                (Walked { end: *end, last: (frame, snapshot.sp) }, 0)
             }
         }
+    }
+
+    /// Walks a copied stack from `start` on.
+    fn walk_from(&mut self, process: ProcessIndex, snapshot: &Snapshot, start: Start) -> (Walked, usize) {
+        let code = &self.spaces[process].code;
+        let mut copy = StackCopy::of(snapshot);
+        let walked = walk(
+            (code.rules(), &mut self.cache),
+            start,
+            |address| copy.read(address),
+            |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
+            || true,
+            &mut self.addresses,
+        );
+        (walked, copy.used)
+    }
+
+    /// Completes a walk that came to a frame whose frame pointer is not known, if a place can be found that leads on to
+    /// the root in a way that the code allows. Whether it could.
+    fn infer(&mut self, process: ProcessIndex, snapshot: &Snapshot, (at, sp): (FrameAddress, u64)) -> bool {
+        let code = &self.spaces[process].code;
+        let RawFrame::Code { image, svma } = frame(code, at.address_for_lookup()) else { return false };
+        let Some(function) = self.images.function(image, svma) else { return false };
+        let size = self.images.code(image, function.start).and_then(asleep::frame_size);
+        let copy = StackCopy::of(snapshot);
+        let images = &self.images;
+        let is_after_call =
+            |avma: u64| images.code_before(frame(code, avma.wrapping_sub(1))).is_some_and(asleep::is_call);
+        let places = asleep::places(sp, size, |address| copy.word(address), is_after_call);
+        let inner = std::mem::take(&mut self.addresses);
+        let right = places.into_iter().find(|place| {
+            let start = Start { frame: at, sp, fp: Some(place.address) };
+            let (walked, _) = self.walk_from(process, snapshot, start);
+            self.judge(process, walked.end) == WalkEnd::Root && (place.exact || self.calls_fit(process))
+        });
+        let outer = std::mem::replace(&mut self.addresses, inner);
+        if right.is_some() {
+            self.addresses.extend(&outer[1..]);
+        }
+        right.is_some()
+    }
+
+    /// Whether each call in `self.addresses` goes to the function that stands there, as far as the instructions tell.
+    fn calls_fit(&mut self, process: ProcessIndex) -> bool {
+        let code = &self.spaces[process].code;
+        let images = &mut self.images;
+        self.addresses.windows(2).all(|pair| !images.calls_another(frame(code, pair[1]), frame(code, pair[0])))
     }
 
     /// Whether code is met at an address where none is known.
@@ -250,10 +302,13 @@ impl Unwinder<'_> {
             return false;
         }
         let text = proc_fs::read_thread_file(tid, tid, "maps").unwrap_or_default();
-        let mut maps = proc_fs::parse_maps(&text);
-        if maps.is_empty() {
-            maps = self.last_maps_of(process);
-        }
+        let maps = match self.next_change(process) {
+            // What was read can be the new program's already.
+            Some(NextChange::Exec) => Vec::new(),
+            // The process is about to end, or has ended.
+            Some(NextChange::Maps(last)) if text.is_empty() => last,
+            _ => proc_fs::parse_maps(&text),
+        };
         let has_news = self.update(process, sys::monotonic_ns(), &maps, tid);
         let space = &mut self.spaces[process];
         space.refresh_after =
@@ -261,17 +316,17 @@ impl Unwinder<'_> {
         has_news
     }
 
-    /// The memory map that the tracer read when the process ended, if it sent one already; it does so before it lets go
-    /// of the process.
-    fn last_maps_of(&mut self, process: ProcessIndex) -> Vec<MapEntry> {
+    /// What the tracer has reported of a process's memory that was not taken in yet. It reports an exec, and the last map
+    /// of a process that ends, before it lets go of the process.
+    fn next_change(&mut self, process: ProcessIndex) -> Option<NextChange> {
         while let Ok(batch) = self.events.try_recv() {
             self.pending.extend(batch);
         }
-        let last = self.pending.iter().find_map(|event| match event {
-            Event::Maps { process: of, maps, .. } if *of == process => Some(maps.clone()),
+        self.pending.iter().find_map(|event| match event {
+            Event::Exec { process: of, .. } if *of == process => Some(NextChange::Exec),
+            Event::Maps { process: of, maps, .. } if *of == process => Some(NextChange::Maps(maps.clone())),
             _ => None,
-        });
-        last.unwrap_or_default()
+        })
     }
 
     fn update(&mut self, process: ProcessIndex, time: i64, maps: &[MapEntry], tid: sys::Tid) -> bool {
@@ -288,48 +343,20 @@ impl Unwinder<'_> {
 
     /// Keeps what is mapped now, and since when.
     fn note_mappings(&mut self, process: ProcessIndex, time: i64) {
-        let time = time - self.start;
-        let regions = self.spaces[process].code.regions();
-        let is_mapped = |mapping: &MappingRecord| {
-            regions.iter().any(|region| {
-                (region.start, region.end, region.image) == (mapping.start, mapping.end, Some(mapping.image))
-            })
-        };
-        let mut known = Vec::new();
-        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.process == process && mapping.until.is_none())
-        {
-            if is_mapped(mapping) {
-                known.push((mapping.start, mapping.image));
-            } else {
-                mapping.until = Some(time);
-            }
-        }
-        for region in regions {
-            if let Some(image) = region.image
-                && !known.contains(&(region.start, image))
-            {
-                self.mappings.push(MappingRecord {
-                    process,
-                    image,
-                    start: region.start,
-                    end: region.end,
-                    file_offset: region.file_offset,
-                    from: time,
-                    until: None,
-                });
-            }
-        }
+        self.mappings.note(process, time - self.start, self.spaces[process].code.regions());
     }
 
     /// Whether a walk that ended at a root really did.
     fn judge(&mut self, process: ProcessIndex, end: WalkEnd) -> WalkEnd {
         let Some(outermost) = self.addresses.last() else { return end };
-        if end != WalkEnd::Root {
-            return end;
-        }
-        match frame(&self.spaces[process].code, *outermost) {
-            RawFrame::Code { image, svma } if self.images.is_root(image, svma) => WalkEnd::Root,
-            _ => WalkEnd::Cut(CutReason::NoRule),
+        let RawFrame::Code { image, svma } = frame(&self.spaces[process].code, *outermost) else {
+            return if end == WalkEnd::Root { WalkEnd::Cut(CutReason::NoRule) } else { end };
+        };
+        match end {
+            WalkEnd::Root if self.images.is_root(image, svma) => WalkEnd::Root,
+            _ if self.images.is_start(image, svma) => WalkEnd::Root,
+            WalkEnd::Root => WalkEnd::Cut(CutReason::NoRule),
+            cut => cut,
         }
     }
 
@@ -341,7 +368,7 @@ impl Unwinder<'_> {
             processes: self.processes,
             threads: self.threads,
             images: self.images.into_rows(),
-            mappings: self.mappings,
+            mappings: self.mappings.into_rows(),
             frames: self.interner.frames,
             stacks: self.interner.stacks,
             quality: traceview_core::model::Quality::default(),

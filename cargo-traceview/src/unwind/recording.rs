@@ -102,6 +102,8 @@ pub struct RawWait {
     pub syscall: Option<u64>,
     /// On what.
     pub target: Option<String>,
+    /// Whether the stack was inferred.
+    pub inferred: bool,
 }
 
 /// A part of a file in a process's memory.

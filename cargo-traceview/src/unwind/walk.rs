@@ -4,6 +4,7 @@ use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{FrameAddress, Unwinder as _};
 
 use crate::image::SharedBytes;
+use crate::sampler::event::{Snapshot, Stack};
 
 /// The unwinding rules of a process's code.
 pub(super) type Rules = UnwinderX86_64<SharedBytes>;
@@ -20,8 +21,8 @@ pub(super) const DEEPEST: usize = 1_000_000;
 /// Where a walk starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// Program counter.
-    pub(super) pc: u64,
+    /// Program counter, or the return address into the frame that the walk goes on from.
+    pub(super) frame: FrameAddress,
     /// Stack pointer.
     pub(super) sp: u64,
     /// Frame pointer, if known.
@@ -65,6 +66,15 @@ impl CutReason {
     }
 }
 
+/// What became of a walk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walked {
+    /// How it ended.
+    pub(super) end: WalkEnd,
+    /// The last frame that was reached, and the stack pointer in it.
+    pub(super) last: (FrameAddress, u64),
+}
+
 /// Walks a stack. `addresses` receives the address of the code in each frame, innermost first: the program counter, then
 /// for each caller a byte inside the call (return address − 1).
 ///
@@ -77,7 +87,7 @@ pub(super) fn walk(
     is_code: impl Fn(u64) -> bool,
     goes_on: impl Fn() -> bool,
     addresses: &mut Vec<u64>,
-) -> WalkEnd {
+) -> Walked {
     addresses.clear();
     let mut failed_read = None;
     let mut read = |address: u64| {
@@ -86,23 +96,25 @@ pub(super) fn walk(
             failed_read = Some(if unknown { CutReason::NotStopped } else { reason });
         })
     };
-    let mut registers = UnwindRegsX86_64::new(start.pc, start.sp, start.fp.unwrap_or(UNKNOWN_FRAME_POINTER));
-    let mut frame = FrameAddress::from_instruction_pointer(start.pc);
-    loop {
-        addresses.push(frame.address_for_lookup());
+    let fp = start.fp.unwrap_or(UNKNOWN_FRAME_POINTER);
+    let mut registers = UnwindRegsX86_64::new(start.frame.address(), start.sp, fp);
+    let mut last = (start.frame, start.sp);
+    let end = loop {
+        addresses.push(last.0.address_for_lookup());
         if addresses.len() >= DEEPEST || (addresses.len().is_multiple_of(64) && !goes_on()) {
-            return WalkEnd::Cut(CutReason::TooDeep);
+            break WalkEnd::Cut(CutReason::TooDeep);
         }
-        match rules.unwind_frame(frame, &mut registers, cache, &mut read) {
-            Ok(None) => return WalkEnd::Root,
-            Ok(Some(return_address)) if !is_code(return_address) => return WalkEnd::Cut(CutReason::LeftCode),
+        match rules.unwind_frame(last.0, &mut registers, cache, &mut read) {
+            Ok(None) => break WalkEnd::Root,
+            Ok(Some(return_address)) if !is_code(return_address) => break WalkEnd::Cut(CutReason::LeftCode),
             Ok(Some(return_address)) => match FrameAddress::from_return_address(return_address) {
-                Some(next) => frame = next,
-                None => return WalkEnd::Root,
+                Some(next) => last = (next, registers.sp()),
+                None => break WalkEnd::Root,
             },
-            Err(_) => return WalkEnd::Cut(failed_read.unwrap_or(CutReason::NoRule)),
+            Err(_) => break WalkEnd::Cut(failed_read.unwrap_or(CutReason::NoRule)),
         }
-    }
+    };
+    Walked { end, last }
 }
 
 /// A copy of the innermost part of a stack, as memory for [`walk`].
@@ -117,15 +129,29 @@ pub(super) struct StackCopy<'a> {
     pub(super) used: usize,
 }
 
-impl StackCopy<'_> {
-    /// The word at `address`.
+impl<'a> StackCopy<'a> {
+    /// The copy that a snapshot holds.
+    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
+        let (bytes, has_more) = match &snapshot.stack {
+            Stack::Copied { bytes, has_more } => (&bytes[..], *has_more),
+            Stack::Walked(_) => (&[][..], false),
+        };
+        Self { start: snapshot.sp, bytes, has_more, used: 0 }
+    }
+
+    /// The word at `address`, if the copy has it.
+    pub(super) fn word(&self, address: u64) -> Option<u64> {
+        let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
+        self.bytes.get(offset..offset.checked_add(8)?)?.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    /// The word at `address`, or why there is none.
     pub(super) fn read(&mut self, address: u64) -> Result<u64, CutReason> {
-        let offset = usize::try_from(address.wrapping_sub(self.start)).unwrap_or(usize::MAX);
-        let word = offset.checked_add(8).and_then(|end| self.bytes.get(offset..end));
-        match word.and_then(|word| word.try_into().ok()) {
+        match self.word(address) {
             Some(word) => {
-                self.used = self.used.max(offset + 8);
-                Ok(u64::from_le_bytes(word))
+                let end = usize::try_from(address - self.start).unwrap_or(usize::MAX).saturating_add(8);
+                self.used = self.used.max(end);
+                Ok(word)
             }
             None if address >= self.start && self.has_more => Err(CutReason::TooDeep),
             None => Err(CutReason::Unreadable),
@@ -145,15 +171,15 @@ mod tests {
         let mut copy = StackCopy { start: SP, bytes: &stack, has_more, used: 0 };
         let is_code = |address| (0x1000..0x9000).contains(&address);
         let rules = (&Rules::new(), &mut RuleCache::new());
-        let end = walk(rules, start, |address| copy.read(address), is_code, || true, &mut addresses);
-        (addresses, end, copy.used)
+        let walked = walk(rules, start, |address| copy.read(address), is_code, || true, &mut addresses);
+        (addresses, walked.end, copy.used)
     }
 
     #[test]
     fn code_without_rules_is_walked_by_frame_pointers() {
         // Frames at SP+8 and SP+32: (caller's frame pointer, return address).
         let words = [7, SP + 32, 0x2005, 7, 0, 0x3005];
-        let start = Start { pc: 0x1000, sp: SP, fp: Some(SP + 8) };
+        let start = Start { frame: FrameAddress::from_instruction_pointer(0x1000), sp: SP, fp: Some(SP + 8) };
         let (addresses, end, used) = walk_literal(start, &words, false);
         assert_eq!(addresses, [0x1000, 0x2004, 0x3004]);
         assert_eq!(end, WalkEnd::Root, "a frame pointer of 0 is the outermost");
@@ -162,7 +188,7 @@ mod tests {
 
     #[test]
     fn each_way_to_fail_has_its_reason() {
-        let start = Start { pc: 0x1000, sp: SP, fp: Some(SP + 8) };
+        let start = Start { frame: FrameAddress::from_instruction_pointer(0x1000), sp: SP, fp: Some(SP + 8) };
         let (addresses, end, _) = walk_literal(start, &[7, SP + 32, 0xdead_0000], false);
         assert_eq!((addresses.len(), end), (1, WalkEnd::Cut(CutReason::LeftCode)));
         let (_, end, _) = walk_literal(start, &[7, SP + 320, 0x2005], true);

@@ -127,6 +127,7 @@ impl Fixture {
             reason: WaitReason::Blocked,
             syscall: Some(syscall),
             target: None,
+            inferred: false,
         });
     }
 

@@ -339,6 +339,7 @@ mod tests {
                 reason: WaitReason::Blocked,
                 syscall: None,
                 target: None,
+                inferred: false,
             };
             let waits = &mut builder.thread_mut(thread).waits;
             waits.push(wait);

@@ -18,6 +18,8 @@ pub struct WaitTable {
     pub syscall: Vec<Option<StringId>>,
     /// What the call's file descriptor is, for example `pipe` or a path.
     pub target: Vec<Option<StringId>>,
+    /// Whether the stack was put together from what lay in memory, because the thread was not stopped to look at it.
+    pub inferred: Vec<bool>,
 }
 
 /// One row of [`WaitTable`].
@@ -35,6 +37,8 @@ pub struct Wait {
     pub syscall: Option<StringId>,
     /// See [`WaitTable::target`].
     pub target: Option<StringId>,
+    /// See [`WaitTable::inferred`].
+    pub inferred: bool,
 }
 
 /// Why a thread was not running.
@@ -68,6 +72,7 @@ impl WaitTable {
             reason: self.reason[row],
             syscall: self.syscall[row],
             target: self.target[row],
+            inferred: self.inferred[row],
         }
     }
 
@@ -84,5 +89,6 @@ impl WaitTable {
         self.reason.push(wait.reason);
         self.syscall.push(wait.syscall);
         self.target.push(wait.target);
+        self.inferred.push(wait.inferred);
     }
 }

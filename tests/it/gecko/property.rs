@@ -390,6 +390,7 @@ impl Dice {
                 reason: self.pick(&[WaitReason::Blocked, WaitReason::Runnable, WaitReason::Stopped]),
                 syscall: self.maybe(|dice| dice.string(builder)),
                 target: self.maybe(|dice| dice.string(builder)),
+                inferred: self.pick(&[false, true]),
             };
             thread.waits.push(wait);
         }

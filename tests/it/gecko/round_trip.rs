@@ -83,6 +83,7 @@ fn a_wait_is_an_idle_sample_and_an_end() {
             reason: WaitReason::Blocked,
             syscall: Some(futex),
             target: None,
+            inferred: false,
         };
         thread.waits.push(wait);
     });
@@ -237,7 +238,15 @@ pub(super) fn many_samples(count: i64) -> Profile {
             if sample % 100 == 99 {
                 let start = Time(sample * 1_000_000 + 500_000);
                 let (duration, reason) = (Nanos(100_000), WaitReason::Blocked);
-                thread.waits.push(Wait { start, duration, stack, reason, syscall: None, target: None });
+                thread.waits.push(Wait {
+                    start,
+                    duration,
+                    stack,
+                    reason,
+                    syscall: None,
+                    target: None,
+                    inferred: sample % 3 == 0,
+                });
             }
         }
     })

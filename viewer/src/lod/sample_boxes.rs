@@ -266,6 +266,7 @@ mod tests {
                 reason: WaitReason::Blocked,
                 syscall: None,
                 target: None,
+                inferred: false,
             });
         }
         waits

@@ -10,7 +10,7 @@ mod syscalls_x86_64;
 use std::borrow::Cow;
 
 use current::syscall_name;
-pub(crate) use current::{Registers, restarts_by_itself};
+pub(crate) use current::{RESTART_SYSCALL, Registers};
 
 /// What people call system call `number`.
 pub(crate) fn syscall_label(number: u64) -> Cow<'static, str> {
@@ -25,3 +25,13 @@ pub(crate) struct SyscallState {
     /// What it is about to return; the kernel's own restart codes (−512 and below) are still visible here.
     pub(crate) result: i64,
 }
+
+impl SyscallState {
+    /// Whether the kernel will go on with the call as [`RESTART_SYSCALL`], because it has a deadline.
+    pub(crate) const fn goes_on_as_restart(self) -> bool {
+        self.result == -ERESTART_RESTARTBLOCK
+    }
+}
+
+/// The kernel's own error code for "to be gone on with"; the same on all processors.
+const ERESTART_RESTARTBLOCK: i64 = 516;

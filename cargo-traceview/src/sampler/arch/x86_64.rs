@@ -66,13 +66,6 @@ pub(crate) fn syscall_name(number: u64) -> Option<&'static str> {
     SYSCALLS.binary_search_by_key(&number, |(number, _)| *number).ok().map(|row| SYSCALLS[row].1)
 }
 
-/// Whether the kernel itself redoes call `number`, with its deadline intact, after a stop without a signal. For `read`
-/// and its kin that depends on the file; see `off_cpu`.
-pub(crate) fn restarts_by_itself(number: u64) -> bool {
-    // poll, select, nanosleep, wait4, futex, restart_syscall, clock_nanosleep, waitid, pselect6, ppoll
-    matches!(number, 7 | 23 | 35 | 61 | 202 | RESTART_SYSCALL | 230 | 247 | 270 | 271)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use traceview_core::model::{ExitStatus, Nanos, ThreadUsage};
 
 use super::super::event::{Event, ProcessIndex, ThreadEnd};
 use super::super::proc_fs;
-use super::super::thread_table::{Activity, Thread};
+use super::super::thread_table::Thread;
 use super::sys::{self, Tid};
 use super::{Relaxed, Tracer};
 
@@ -40,6 +40,9 @@ impl Tracer<'_> {
 
     /// A thread reports an event, and is held while we look.
     pub(super) fn on_event(&mut self, tid: Tid, event: i32, now: i64) {
+        if event != libc::PTRACE_EVENT_EXEC {
+            self.meet(tid, now);
+        }
         match event {
             libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
                 // The new thread's own first report may have come already. Its number is that of its pid namespace's
@@ -62,18 +65,22 @@ impl Tracer<'_> {
     /// first thread it has that one's id now.
     fn on_exec(&mut self, tid: Tid, now: i64) {
         let former = sys::event_message(tid).ok().and_then(|id| Tid::try_from(id).ok()).unwrap_or(tid);
-        let Some(process) = self.table.process_of(tid) else { return };
+        let Some(process) = self.table.process_of(tid) else {
+            self.meet(tid, now);
+            return;
+        };
         for other in self.table.process(process).threads.clone() {
-            if other != tid || former != tid {
-                self.end_thread(other, now, |_| None);
+            if other != former {
+                // Not looked at any more: behind its id can be the thread that made the exec.
+                self.end_thread(other, now, |_gone| (0, None));
             }
         }
         if former != tid {
-            self.start_thread(process, tid, now);
+            self.rename_thread(process, former, tid, now);
         }
         self.wake(tid, now);
         let entry = self.table.process(process);
-        entry.mapped = false;
+        entry.forget_memory();
         entry.busy = true;
         if let Some(thread) = self.table.get(tid) {
             thread.open_files();
@@ -88,6 +95,24 @@ impl Tracer<'_> {
         let name = proc_fs::read_comm(tid, tid).unwrap_or_default();
         let command_line = proc_fs::read_command_line(tid, tid);
         self.send(Event::Exec { process, name, command_line });
+        // Before it runs on: its memory map must not be taken for that of the former program.
+        self.flush_all();
+    }
+
+    /// Thread `former` has the id `tid` from now on. In the recording that is another thread; its clock runs on.
+    fn rename_thread(&mut self, process: ProcessIndex, former: Tid, tid: Tid, now: i64) {
+        let mut charged = None;
+        if let Some(thread) = self.table.get(former) {
+            thread.tid = tid;
+            thread.open_files();
+            charged = thread.schedstat();
+        }
+        self.end_thread(former, now, read_last);
+        self.start_thread(process, tid, now);
+        if let (Some(thread), Some(charged)) = (self.table.get(tid), charged) {
+            thread.charged = charged;
+            thread.cpu_before_ns = charged.cpu_ns;
+        }
     }
 
     /// A thread is about to end: the last moment to see what it used.
@@ -101,15 +126,15 @@ impl Tracer<'_> {
                 self.flush_all();
             }
         }
-        self.end_thread(tid, now, read_usage);
+        self.send_name(tid);
+        self.end_thread(tid, now, read_last);
     }
 
     /// A thread is gone.
     pub(super) fn on_gone(&mut self, tid: Tid, now: i64, exit: ExitStatus) {
-        self.end_thread(tid, now, |_| None);
+        self.end_thread(tid, now, |_gone| (0, None));
         // A process reports by its first thread's id, once all its threads are gone.
         if let Some(process) = self.table.remove_process(tid) {
-            self.table.process(process).mappings = Vec::new();
             self.send(Event::ProcessEnd { process, time: now, exit });
             self.progress.processes.store(self.table.process_count(), Relaxed);
         }
@@ -118,16 +143,22 @@ impl Tracer<'_> {
         }
     }
 
-    fn end_thread(&mut self, tid: Tid, now: i64, usage: impl Fn(&Thread) -> Option<ThreadUsage>) {
+    /// Takes a thread out. `last` gives what can still be read of it: CPU time since its last sample, and usage.
+    fn end_thread(&mut self, tid: Tid, now: i64, last: impl FnOnce(&mut Thread) -> (i64, Option<ThreadUsage>)) {
         self.wake(tid, now);
         let Some(mut thread) = self.table.remove(tid) else { return };
         self.progress.threads.store(self.table.len(), Relaxed);
-        let usage = usage(&thread);
-        if let Some(name) = proc_fs::read_comm(thread.pid, tid) {
-            self.send(Event::ThreadName { thread: thread.index, name });
-        }
-        let unsampled_ns = thread.charge().unwrap_or(0);
+        let (unsampled_ns, usage) = last(&mut thread);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
+    }
+
+    /// Reads the thread's name.
+    pub(super) fn send_name(&mut self, tid: Tid) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let index = thread.index;
+        if let Some(name) = proc_fs::read_comm(thread.pid, tid) {
+            self.send(Event::ThreadName { thread: index, name });
+        }
     }
 
     /// Recording is over: closes what is open. What is still traced is let go by the kernel when this thread ends; how
@@ -136,21 +167,19 @@ impl Tracer<'_> {
         let mut tids: Vec<(usize, Tid)> = self.table.iter_mut().map(|thread| (thread.index, thread.tid)).collect();
         tids.sort_unstable();
         for (index, tid) in &tids {
-            let stopped =
-                self.table.get(*tid).is_some_and(|thread| matches!(thread.activity, Activity::Stopped { .. }));
-            if !stopped {
-                self.wake(*tid, now);
-            }
-            if let Some(name) = self.read_name(*tid) {
-                self.send(Event::ThreadName { thread: *index, name });
-            }
+            self.wake(*tid, now);
+            self.send_name(*tid);
             let Some(thread) = self.table.get(*tid) else { continue };
-            let usage = read_usage(thread);
-            let unsampled_ns = thread.charge().unwrap_or(0);
+            let (unsampled_ns, usage) = read_last(thread);
             self.send(Event::ThreadEnd(ThreadEnd { thread: *index, time: None, unsampled_ns, usage }));
         }
         tids.len()
     }
+}
+
+/// CPU time of a thread that is still there since its last sample, and what the kernel accounted to it.
+fn read_last(thread: &mut Thread) -> (i64, Option<ThreadUsage>) {
+    (thread.charge().unwrap_or(0), read_usage(thread))
 }
 
 /// What the kernel accounted to a thread that is still there.

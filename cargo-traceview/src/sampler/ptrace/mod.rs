@@ -6,8 +6,8 @@
 //!   thread that takes long to stop (no CPU free, vfork, an uninterruptible sleep) delays nobody.
 //! * One interrupt at a time for each thread, and each report is answered by exactly one resume: with the signal where
 //!   the report was a signal, without where it was a stop or event, by `PTRACE_LISTEN` where job control stopped it.
-//! * A thread that sleeps is not stopped for a sample. It is stopped once for each sleep, to see its stack, and only in
-//!   calls that the kernel redoes by itself; elsewhere its stack is read without its registers.
+//! * A thread that sleeps is not stopped: its stack is read where it lies, and walked without the registers that only a
+//!   stop would show.
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
@@ -20,23 +20,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use traceview_core::model::{ExitStatus, WaitReason};
+use traceview_core::model::ExitStatus;
 
-use super::arch::{self, Registers};
+use super::activity::{Sleep, Step};
+use super::arch::{RESTART_SYSCALL, Registers};
 use super::clock::Ticker;
-use super::event::{Event, Sample, Snapshot, Stack, ThreadIndex, Wait};
+use super::event::{Event, Sample, Snapshot, Stack, Wait};
 use super::own_signals::OwnSignals;
-use super::proc_fs::{self, MapEntry, SchedStat, Whereabouts};
-use super::thread_table::{Activity, Interrupt, LARGEST_COPY, Purpose, SMALL_STACK, Sleep, ThreadTable};
+use super::proc_fs::{self, SchedStat, Whereabouts};
+use super::thread_table::{Interrupt, LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
 use sys::{SignalSet, Tid, WaitStatus};
 
-/// At how many ticks in a row a thread must be seen in one place before the sleep counts as a wait. Shorter ones are not
-/// worth a stop; the kernel's counters have them.
-const SETTLED: u32 = 2;
-
-/// An unanswered interrupt is sent again after this long: another stop can swallow it.
+/// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
 
 /// The unwinder is handed this many events at a time,
@@ -56,6 +53,12 @@ const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
 /// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
 const REST_AFTER_LOOK: i64 = 5;
+
+/// At how many threads a tick looks before it takes the reports that came meanwhile.
+const LOOKS_BETWEEN_REPORTS: usize = 32;
+
+/// Reports are taken for no longer than this before it is seen to what else there is to do.
+const REPORTS_NS: i64 = 10_000_000;
 
 /// How long answers to interrupts are waited for without sleeping.
 const PATIENCE_NS: i64 = 25_000;
@@ -134,7 +137,7 @@ impl<'a> Tracer<'a> {
             progress,
             signals,
             channels,
-            table: ThreadTable::default(),
+            table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
             root,
             root_exit: None,
@@ -170,18 +173,21 @@ impl<'a> Tracer<'a> {
             }
             self.take_recycled();
             self.flush(now);
-            if self.ticker.is_due(now) {
+            // Before its exec the child is ours, and no part of the program.
+            if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
-                self.tick(now);
+                self.tick(now)?;
                 self.await_answers()?;
             }
-            if !self.take_reports()? {
+            let reports = self.take_reports()?;
+            if reports == Reports::NobodyLeft {
                 break;
             }
             if self.root_exit.is_none()
+                && reports == Reports::AllTaken
                 && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
             {
-                self.own_signals.on_signal(signal, sys::monotonic_ns());
+                self.own_signals.on(signal, sys::monotonic_ns());
             }
         }
         let time = sys::monotonic_ns();
@@ -202,7 +208,7 @@ impl<'a> Tracer<'a> {
         }
         let until = sys::monotonic_ns() + PATIENCE_NS;
         while self.unanswered > 0 {
-            if !self.take_reports()? {
+            if self.take_reports()? == Reports::NobodyLeft {
                 break;
             }
             if sys::monotonic_ns() >= until {
@@ -240,9 +246,11 @@ impl<'a> Tracer<'a> {
             if let Some(thread) = self.table.get(recycled.tid) {
                 let process = thread.process;
                 thread.stack_need = if recycled.ran_out {
-                    (thread.stack_need * 2).min(LARGEST_COPY)
+                    LARGEST_COPY
                 } else {
-                    (recycled.used + recycled.used / 4 + 4096).clamp(SMALL_STACK, LARGEST_COPY)
+                    // Slowly down: a stack that was deep will be deep again.
+                    let needed = recycled.used + recycled.used / 4 + 4096;
+                    needed.max(thread.stack_need - thread.stack_need / 8).clamp(SMALL_STACK, LARGEST_COPY)
                 };
                 if let Some(deep) = recycled.deep {
                     self.table.process(process).deep = Some(Rc::from(deep));
@@ -257,9 +265,11 @@ impl<'a> Tracer<'a> {
     // --- looking at threads -------------------------------------------------------------------------------------
 
     /// Looks at every thread that may have moved since the last tick.
-    fn tick(&mut self, now: i64) {
+    fn tick(&mut self, now: i64) -> io::Result<()> {
         self.unanswered = 0;
         self.tick_started = now;
+        let mut now = now;
+        let mut looks = 0_usize;
         for index in self.table.living() {
             let process = self.table.process(index);
             // A process whose clock stands still has no thread that ran: one call tells that of all of them.
@@ -272,9 +282,16 @@ impl<'a> Tracer<'a> {
             let mut busy = false;
             for tid in threads {
                 busy |= self.look(tid, now);
+                looks += 1;
+                // Nobody is held while thousands of others are looked at.
+                if self.unanswered > 0 && looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
+                    self.take_reports()?;
+                    now = sys::monotonic_ns();
+                }
             }
             self.table.process(index).busy = busy;
         }
+        Ok(())
     }
 
     /// Looks at one thread; whether it has to be looked at again even if its process's clock stands still.
@@ -290,141 +307,107 @@ impl<'a> Tracer<'a> {
         if now < thread.rest_until {
             return true;
         }
-        match &thread.activity {
-            Activity::Stopped { .. } => return false,
-            Activity::Asleep(sleep) if sleep.ticks >= SETTLED && sleep.runs.is_some() => {
-                if thread.schedstat().map(|stat| stat.runs) == sleep.runs {
-                    return false;
-                }
-            }
-            Activity::Asleep(_) | Activity::Running => {}
+        if thread.activity.is_stopped() || thread.activity.sleeps_on(|| thread.runs()) {
+            return false;
         }
         match thread.whereabouts() {
             None => true,
             Some(Whereabouts::Running) => {
                 self.wake(tid, now);
-                self.interrupt(tid, Purpose::Sample);
+                self.interrupt(tid);
                 true
             }
-            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => self.asleep(
-                tid,
-                now,
-                Sleep {
-                    since: now,
-                    syscall: number,
-                    first_argument,
-                    place: (sp, pc),
-                    runs: None,
-                    ticks: 1,
-                    target: None,
-                },
-            ),
+            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
+                // A call that a stop interrupted goes on under another number.
+                let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
+                let runs = thread.runs();
+                self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs))
+            }
         }
     }
 
-    fn interrupt(&mut self, tid: Tid, purpose: Purpose) {
+    fn interrupt(&mut self, tid: Tid) {
         let due = self.ticker.last_deadline();
         let Some(thread) = self.table.get(tid) else { return };
         let queued_before_ns = thread.schedstat().map(|stat| stat.wait_ns);
         let sent = sys::monotonic_ns();
         if sys::interrupt(tid).is_ok() {
-            thread.interrupt = Some(Interrupt { sent, purpose, due, queued_before_ns });
+            thread.interrupt = Some(Interrupt { sent, due, queued_before_ns });
             self.unanswered += 1;
         }
     }
 
-    /// The thread was seen asleep as `seen` says; whether it has to be looked at again.
-    fn asleep(&mut self, tid: Tid, now: i64, seen: Sleep) -> bool {
+    /// The thread was seen asleep; whether it has to be looked at again.
+    fn asleep(&mut self, tid: Tid, seen: Sleep) -> bool {
         let Some(thread) = self.table.get(tid) else { return false };
-        let runs = thread.schedstat().map(|stat| stat.runs);
-        if let Activity::Asleep(sleep) = &mut thread.activity
-            && sleep.place == seen.place
-        {
-            sleep.ticks += 1;
-            let ran = sleep.runs.is_some() && sleep.runs != runs;
-            sleep.runs = runs;
-            if sleep.ticks == SETTLED {
-                self.see_sleep(tid);
-            } else if ran {
-                self.sleep_again(tid, now);
-            }
-            return false;
+        let (wait, step) = thread.activity.seen_asleep(seen);
+        self.send_wait(wait);
+        match step {
+            Step::LookAgain => true,
+            Step::SeeStack => self.see_sleep(tid),
+            Step::LeaveAlone => false,
         }
-        self.wake(tid, now);
-        if let Some(thread) = self.table.get(tid) {
-            thread.activity = Activity::Asleep(Sleep { runs, ..seen });
-        }
-        true
-    }
-
-    /// The thread woke, ran, and sleeps in the same place again: two waits with one stack.
-    fn sleep_again(&mut self, tid: Tid, now: i64) {
-        let Some(thread) = self.table.get(tid) else { return };
-        let Activity::Asleep(sleep) = &mut thread.activity else { return };
-        let wait = finished_wait(thread.index, sleep, now);
-        sleep.since = now;
-        thread.waited_until = now;
-        self.send(Event::Wait(wait));
     }
 
     /// The thread's sleep, if it was in one, is over.
     fn wake(&mut self, tid: Tid, now: i64) {
-        let off_cpu = self.options.off_cpu;
-        let Some(thread) = self.table.get(tid) else { return };
-        let before = thread.waited_until;
-        let wait = match std::mem::replace(&mut thread.activity, Activity::Running) {
-            Activity::Asleep(sleep) if sleep.ticks >= SETTLED => finished_wait(thread.index, &sleep, now),
-            Activity::Stopped { since } => Wait {
-                thread: thread.index,
-                start: since,
-                end: now,
-                reason: WaitReason::Stopped,
-                syscall: None,
-                target: None,
-            },
-            Activity::Asleep(_) | Activity::Running => return,
-        };
-        thread.waited_until = now;
-        if off_cpu && wait.start >= before {
+        let wait = self.table.get(tid).and_then(|thread| thread.activity.wake(now));
+        self.send_wait(wait);
+    }
+
+    fn send_wait(&mut self, wait: Option<Wait>) {
+        if self.options.off_cpu
+            && let Some(wait) = wait
+        {
             self.send(Event::Wait(wait));
         }
     }
 
-    /// The thread has slept for long enough: see what it sleeps in, if that can be done without waking it for good.
-    fn see_sleep(&mut self, tid: Tid) {
+    /// The thread has slept for long enough to see what it sleeps in; whether it has to be looked at again.
+    fn see_sleep(&mut self, tid: Tid) -> bool {
         if !self.options.off_cpu {
-            return;
+            return false;
         }
-        let Some(thread) = self.table.get(tid) else { return };
-        let (pid, index) = (thread.pid, thread.index);
-        let Activity::Asleep(sleep) = &mut thread.activity else { return };
+        let Some(thread) = self.table.get(tid) else { return false };
+        let index = thread.index;
+        let Some(sleep) = thread.activity.sleep() else { return false };
         if sleep.syscall.is_some_and(takes_descriptor) {
-            sleep.target = proc_fs::describe_fd(pid, sleep.first_argument);
+            sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
         }
-        if sleep.syscall.is_some_and(|number| restarts_undisturbed(number, sleep.target.as_deref())) {
-            sleep.runs = None;
-            self.interrupt(tid, Purpose::SleepStack);
-            return;
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            return false;
         }
-        let (syscall, (sp, pc)) = (sleep.syscall, sleep.place);
+        let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
         let stack = self.copy_stack(tid, sp);
-        let snapshot = Snapshot { tid, pc, sp, fp: None, syscall, stack };
-        self.send(Event::Asleep { thread: index, snapshot });
+        let Some(thread) = self.table.get(tid) else { return false };
+        // If it woke while its stack was copied, the copy is of no moment that ever was.
+        let is_whole = thread.runs() == runs;
+        thread.activity.stack_seen(is_whole);
+        if is_whole {
+            self.send(Event::Asleep { thread: index, snapshot: Snapshot { tid, pc, sp, fp: None, syscall, stack } });
+        } else {
+            self.recycle(stack);
+        }
+        !is_whole
     }
 
     // --- taking reports -----------------------------------------------------------------------------------------
 
-    /// Takes all reports that are there; false when nothing is traced any more.
-    fn take_reports(&mut self) -> io::Result<bool> {
+    /// Takes the reports that are there, for a limited time: threads can make them as fast as they are answered.
+    fn take_reports(&mut self) -> io::Result<Reports> {
+        let until = sys::monotonic_ns() + REPORTS_NS;
         while self.root_exit.is_none() {
             match sys::wait_any() {
                 Ok(Some((tid, status))) => self.on_report(tid, status),
-                Ok(None) => return Ok(true),
-                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
+                Ok(None) => return Ok(Reports::AllTaken),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Reports::NobodyLeft),
                 Err(error) => return Err(error),
             }
+            if sys::monotonic_ns() >= until {
+                return Ok(Reports::MoreToCome);
+            }
         }
-        Ok(true)
+        Ok(Reports::AllTaken)
     }
 
     fn on_report(&mut self, tid: Tid, status: WaitStatus) {
@@ -437,16 +420,20 @@ impl<'a> Tracer<'a> {
                 resume(tid, signal);
             }
             WaitStatus::Event(event) => {
-                self.meet(tid, now);
                 self.on_event(tid, event, now);
+                // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
+                // does not come twice.
+                if self.table.get(tid).is_some_and(|thread| thread.interrupt.is_some()) {
+                    let _gone_already = sys::interrupt(tid);
+                }
                 resume(tid, 0);
             }
             WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
                 self.meet(tid, now);
-                self.wake(tid, now);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
-                    thread.activity = Activity::Stopped { since: now };
+                    let wait = thread.activity.stop(now);
+                    self.send_wait(wait);
                 }
                 let _gone_already = sys::listen(tid);
             }
@@ -480,9 +467,7 @@ impl<'a> Tracer<'a> {
         };
         self.unanswered = self.unanswered.saturating_sub(1);
         let seen = self.see(tid);
-        if let Some(seen) = &seen
-            && interrupt.purpose == Purpose::Sample
-        {
+        if let Some(seen) = &seen {
             wind_back(tid, &seen.registers);
         }
         resume(tid, 0);
@@ -500,54 +485,48 @@ impl<'a> Tracer<'a> {
         Some(Seen { registers, sched, stack })
     }
 
-    /// Makes a sample, or the stack of a sleep, of what was seen of a thread that was held for `held` ns or less.
+    /// Makes a sample of what was seen of a thread that was held for `held` ns or less.
     fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
         let own_queueing = self.own_queueing(&interrupt, now);
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let call = seen.registers.syscall();
-        let sleep_call = match (&thread.activity, interrupt.purpose) {
-            (Activity::Asleep(sleep), Purpose::SleepStack) if call.is_some() => Some(sleep.syscall),
-            _ => None,
-        };
+        if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
+            thread.restarted = Some(call.number);
+        }
         let snapshot = Snapshot {
             tid,
             pc: seen.registers.pc(),
             sp: seen.registers.sp(),
             fp: Some(seen.registers.fp()),
-            syscall: sleep_call.unwrap_or_else(|| call.map(|call| call.number)),
+            syscall: call.map(|call| call.number),
             stack: seen.stack,
         };
-        if sleep_call.is_some() {
-            self.send(Event::Asleep { thread: index, snapshot });
-            return;
-        }
         let queued = queued_since(&interrupt, seen.sched);
         // It is not held while it queues for a CPU on the way to its stop.
         self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
-        let wait_start = thread.waited_until.max(now - queued);
-        if interrupt.purpose == Purpose::Sample && queued > own_queueing {
+        let wait_start = thread.activity.waited_until().max(now - queued);
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            // What it used goes to its next sample.
+            self.progress.lost.fetch_add(1, Relaxed);
+            self.recycle(snapshot.stack);
+            return;
+        }
+        if queued > own_queueing {
             // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
             // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
             if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
-                self.queued_from(index, tid, snapshot, wait_start, now);
+                let wait = thread.activity.queued(wait_start, now);
+                self.send(Event::Asleep { thread: index, snapshot });
+                self.send_wait(wait);
             } else {
                 self.recycle(snapshot.stack);
             }
             return;
         }
         let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
-        let name_wanted = !std::mem::replace(&mut thread.named, true);
-        if name_wanted && let Some(name) = self.read_name(tid) {
-            self.send(Event::ThreadName { thread: index, name });
-        }
-        if interrupt.purpose == Purpose::SleepStack {
-            self.wake(tid, now);
-        }
-        if self.in_flight > IN_FLIGHT_LIMIT {
-            self.progress.lost.fetch_add(1, Relaxed);
-            self.recycle(snapshot.stack);
-            return;
+        if !std::mem::replace(&mut thread.named, true) {
+            self.send_name(tid);
         }
         self.progress.samples.fetch_add(1, Relaxed);
         self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
@@ -557,21 +536,6 @@ impl<'a> Tracer<'a> {
     /// late, then because of what ran on that CPU, and where that was interrupted is no matter of chance.
     fn own_queueing(&self, interrupt: &Interrupt, now: i64) -> i64 {
         if self.tick_started - interrupt.due > LATE_NS { 0 } else { now - interrupt.due + OWN_DELAY_NS }
-    }
-
-    /// The thread was ready, but had no CPU, from `start` until `now`.
-    fn queued_from(&mut self, index: ThreadIndex, tid: Tid, snapshot: Snapshot, start: i64, now: i64) {
-        self.send(Event::Asleep { thread: index, snapshot });
-        let reason = WaitReason::Runnable;
-        self.send(Event::Wait(Wait { thread: index, start, end: now, reason, syscall: None, target: None }));
-        if let Some(thread) = self.table.get(tid) {
-            thread.waited_until = now;
-        }
-    }
-
-    fn read_name(&mut self, tid: Tid) -> Option<String> {
-        let pid = self.table.get(tid)?.pid;
-        proc_fs::read_comm(pid, tid)
     }
 
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
@@ -605,17 +569,7 @@ impl<'a> Tracer<'a> {
     /// Copies the part of the thread's stack that is in use, as far as it will be needed.
     fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
         const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
-        let Some(thread) = self.table.get(tid) else { return NOTHING };
-        let (process, pid, range) = (thread.process, thread.pid, thread.stack_range);
-        if !self.table.process(process).mapped {
-            self.read_maps(tid, pid, sp);
-        } else if !(range.0..range.1).contains(&sp) {
-            // A program that switches stacks comes back to those that it has. A map can have tens of thousands of lines.
-            match self.table.process(process).mapping_of(sp) {
-                Some(range) => self.set_stack_range(tid, range),
-                None => self.read_maps(tid, pid, sp),
-            }
-        }
+        self.find_stack(tid, sp);
         let Some(thread) = self.table.get(tid) else { return NOTHING };
         let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
         let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
@@ -627,9 +581,23 @@ impl<'a> Tracer<'a> {
         Stack::Copied { bytes, has_more: wanted < in_use }
     }
 
-    fn set_stack_range(&mut self, tid: Tid, range: (u64, u64)) {
-        if let Some(thread) = self.table.get(tid) {
-            thread.stack_range = range;
+    /// Finds out which memory the thread's stack is in. Threads come with new stacks, and some change theirs all the time
+    /// (coroutines); reading the map of a process that has many takes long, so it is looked up in the last one first.
+    fn find_stack(&mut self, tid: Tid, sp: u64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let (process, pid, (low, high)) = (thread.process, thread.pid, thread.stack_range);
+        let process = self.table.process(process);
+        if !process.mapped {
+            self.read_maps(tid, pid, sp);
+        } else if !(low..high).contains(&sp) {
+            match process.writable_around(sp) {
+                Some(range) => {
+                    if let Some(thread) = self.table.get(tid) {
+                        thread.stack_range = range;
+                    }
+                }
+                None => self.read_maps(tid, pid, sp),
+            }
         }
     }
 
@@ -640,23 +608,32 @@ impl<'a> Tracer<'a> {
         let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
         let maps = proc_fs::parse_maps(&text);
         let Some(thread) = self.table.get(tid) else { return };
-        let process = thread.process;
-        let entry = self.table.process(process);
-        entry.mappings = maps.iter().map(|map| (map.start, map.end)).collect();
-        let range = entry.mapping_of(sp).unwrap_or_default();
-        self.set_stack_range(tid, range);
-        self.send_maps(process, maps);
-        let ended = sys::monotonic_ns();
+        let index = thread.process;
+        let process = self.table.process(index);
+        process.writable.clear();
+        process.writable.extend(maps.iter().filter(|map| map.writable).map(|map| (map.start, map.end)));
+        let stack_range = process.writable_around(sp).unwrap_or_default();
+        let is_news = !std::mem::replace(&mut process.mapped, true);
         if let Some(thread) = self.table.get(tid) {
-            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
+            let now = sys::monotonic_ns();
+            thread.stack_range = stack_range;
+            thread.rest_until = now + REST_AFTER_LOOK * (now - started);
+        }
+        if is_news {
+            self.send(Event::Maps { process: index, tid, time: sys::monotonic_ns(), maps });
         }
     }
+}
 
-    fn send_maps(&mut self, process: usize, maps: Vec<MapEntry>) {
-        if !std::mem::replace(&mut self.table.process(process).mapped, true) {
-            self.send(Event::Maps { process, time: sys::monotonic_ns(), maps });
-        }
-    }
+/// How it stands with the reports of traced threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reports {
+    /// There is none now.
+    AllTaken,
+    /// There can be more.
+    MoreToCome,
+    /// Nothing is traced any more.
+    NobodyLeft,
 }
 
 /// What was seen of a thread that was held.
@@ -672,17 +649,6 @@ fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
     match (interrupt.queued_before_ns, sched) {
         (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
         _ => 0,
-    }
-}
-
-fn finished_wait(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
-    Wait {
-        thread,
-        start: sleep.since,
-        end: now,
-        reason: WaitReason::Blocked,
-        syscall: sleep.syscall,
-        target: sleep.target.clone(),
     }
 }
 
@@ -711,12 +677,4 @@ fn takes_descriptor(number: u64) -> bool {
         number,
         0 | 1 | 16..=20 | 40 | 42..=47 | 73..=75 | 232 | 281 | 288 | 295 | 299 | 441
     )
-}
-
-/// Whether a thread asleep in call `number` can be stopped without the program noticing. Reads are redone unless the
-/// file is a socket, whose timeout would make them fail.
-fn restarts_undisturbed(number: u64, target: Option<&str>) -> bool {
-    // read, pread64, readv
-    let reads = matches!(number, 0 | 17 | 19);
-    arch::restarts_by_itself(number) || (reads && target.is_some_and(|target| target != "socket"))
 }

@@ -302,6 +302,17 @@ pub(crate) fn raise_file_limit() -> Option<libc::rlimit> {
     (unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0).then_some(old)
 }
 
+/// How many files this process may have open.
+pub(crate) fn file_limit() -> usize {
+    let mut limit = MaybeUninit::<libc::rlimit>::zeroed();
+    // SAFETY: `limit` is live; zeroed is a valid rlimit.
+    let limit = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, limit.as_mut_ptr());
+        limit.assume_init()
+    };
+    usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
+}
+
 /// Everything a child needs between fork and exec, prepared before: afterwards only calls that are safe in the child
 /// of a program with threads are made.
 pub(crate) struct Child {
@@ -333,7 +344,7 @@ impl Gated {
         write_byte(&self.gate)
     }
 
-    /// The error of the child's exec, once that was tried; `None` if it worked. Blocks until then.
+    /// The error of the child's exec; `None` if it worked, or the child ended before. Blocks until one of these is so.
     pub(crate) fn exec_error(&self) -> Option<io::Error> {
         let mut bytes = [0; 4];
         let mut filled = 0;

@@ -336,6 +336,8 @@ pub(super) struct Waits {
     pub reason: Vec<u8>,
     pub syscall: Vec<Option<u32>>,
     pub target: Vec<Option<u32>>,
+    /// Rows whose stacks were inferred.
+    pub inferred: Vec<u32>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]

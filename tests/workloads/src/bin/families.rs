@@ -2,8 +2,8 @@
 //! - `families fork MS`: a forked child that never calls exec works in `work_in_forked_child`, exits with 3
 //! - `families spawn`: ten times std's `Command` (posix_spawn) starts this program, which sleeps 40 ms (`nap_in_child`)
 //! - `families vfork`: ten times a child that shares the memory sleeps 40 ms while its parent waits in the kernel
-//! - `families thread_exec MS`: a thread other than the leader replaces the program by itself, which works in
-//!   `work_after_exec` and exits with 7; main is waiting then and vanishes
+//! - `families thread_exec MS`: a thread other than the leader works in `work_before_exec`, then replaces the program by
+//!   itself, which works in `work_after_exec` and exits with 7; main is waiting then and vanishes
 //! - `families leader_exit MS`: main ends its own thread only; thread `tv-survivor` works in `work_without_leader`, then
 //!   the process exits with 0
 //!
@@ -36,8 +36,10 @@ fn main() -> ExitCode {
         // What the modes above start.
         "nap" => nap_in_child(),
         "after_exec" => {
+            let before = thread_cpu_ns();
             work_after_exec(cpu_ns);
-            Truth::new().number("cpu_ns", process_cpu_ns()).print();
+            let after = thread_cpu_ns();
+            Truth::new().number("cpu_ns", after - before).number("process_cpu_ns", process_cpu_ns()).print();
             return ExitCode::from(7);
         }
         other => panic!("unknown mode `{other}`"),
@@ -82,10 +84,17 @@ extern "C" fn nap_in_vforked_child(_: *mut c_void) -> c_int {
 
 fn exec_from_thread() {
     let thread = thread::Builder::new().name("tv-execer".to_owned()).spawn(|| {
-        let cpu_ms = arg_or::<u64>(2, 500).to_string();
+        let cpu_ms = arg_or::<u64>(2, 500);
+        work_before_exec(cpu_ms * 1_000_000);
+        let cpu_ms = cpu_ms.to_string();
         exec(&this_program(), &["after_exec", &cpu_ms])
     });
     thread.expect("threads can be started").join().expect("exec does not return");
+}
+
+#[inline(never)]
+fn work_before_exec(cpu_ns: u64) {
+    churn_for(4, cpu_ns);
 }
 
 #[inline(never)]

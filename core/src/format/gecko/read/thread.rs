@@ -193,8 +193,10 @@ impl Context<'_> {
                 reason: value(&WAIT_REASONS, &word).ok_or_else(unknown)?,
                 syscall: strings.optional(table.syscall[row], format_args!("{at}.syscall[{row}]"))?,
                 target: strings.optional(table.target[row], format_args!("{at}.target[{row}]"))?,
+                inferred: false,
             });
         }
+        mark(&mut waits.inferred, &table.inferred, format_args!("{at}.inferred"))?;
         Ok(waits)
     }
 
@@ -224,14 +226,19 @@ impl Context<'_> {
                 incomplete: false,
             });
         }
-        for row in &table.incomplete {
-            let count = slices.len();
-            let entry = slices.incomplete.get_mut(*row as usize);
-            let missing = || wrong(format_args!("{at}.incomplete"), format_args!("row {row} of {count}"));
-            *entry.ok_or_else(missing)? = true;
-        }
+        mark(&mut slices.incomplete, &table.incomplete, format_args!("{at}.incomplete"))?;
         Ok(slices)
     }
+}
+
+/// Sets the entries `rows` of a column.
+fn mark(column: &mut [bool], rows: &[u32], at: std::fmt::Arguments<'_>) -> Result<(), ReadError> {
+    let count = column.len();
+    for row in rows {
+        let missing = || wrong(at, format_args!("row {row} of {count}"));
+        *column.get_mut(*row as usize).ok_or_else(missing)? = true;
+    }
+    Ok(())
 }
 
 fn note_what_is_left_out(file: &FileThread, at: &str, warnings: &mut Vec<Warning>) {

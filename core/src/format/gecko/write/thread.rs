@@ -160,11 +160,16 @@ fn waits(waits: &WaitTable) -> Waits {
         reason: waits.reason.iter().map(|reason| word(&WAIT_REASONS, reason)).collect(),
         syscall: waits.syscall.iter().copied().map(index).collect(),
         target: waits.target.iter().copied().map(index).collect(),
+        inferred: marked(&waits.inferred),
     }
 }
 
+/// The rows of a column that are true: few, usually.
+fn marked(column: &[bool]) -> Vec<u32> {
+    column.iter().enumerate().filter(|(_, marked)| **marked).map(|(index, _)| row(index)).collect()
+}
+
 fn slices(slices: &SliceTable) -> Slices {
-    let incomplete = slices.incomplete.iter().enumerate().filter(|(_, incomplete)| **incomplete);
     Slices {
         start: slices.start.iter().map(|time| time.0).collect(),
         duration: slices.duration.iter().map(|duration| duration.0).collect(),
@@ -174,6 +179,6 @@ fn slices(slices: &SliceTable) -> Slices {
         depth: slices.depth.clone(),
         lane: slices.lane.clone(),
         args: slices.args.iter().copied().map(index).collect(),
-        incomplete: incomplete.map(|(slice, _)| row(slice)).collect(),
+        incomplete: marked(&slices.incomplete),
     }
 }

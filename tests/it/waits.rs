@@ -1,0 +1,79 @@
+//! Waits: what a sleeping thread waits for, and the stack that led there, although it is never stopped for that.
+
+use std::fs;
+
+use traceview_core::format::{self, ReadOptions};
+use traceview_core::model::{Profile, StackId, WaitReason};
+
+use crate::traceview;
+
+/// The functions of a stack, innermost first.
+fn functions(profile: &Profile, stack: StackId) -> Vec<&str> {
+    let name = |node: StackId| {
+        let function = profile.leaf_function(node);
+        profile.string(profile.functions.name[function.index()])
+    };
+    profile.stacks.ancestors(stack).map(name).collect()
+}
+
+#[test]
+fn each_wait_has_the_call_and_the_stack_that_made_it() {
+    let traceview = traceview();
+    let recorded = traceview.record("", "idle_mix", "all 40");
+    let bytes = fs::read(&recorded.path).unwrap();
+    let profile = format::read(&bytes, &ReadOptions::default()).unwrap();
+    let rooted = profile.rooted_stacks();
+    let main = profile.threads.iter().find(|thread| thread.is_main).unwrap();
+    // The system call, and the function of the workload that made it.
+    let kinds = [
+        ("epoll_wait", "waits::epoll_wait"),
+        ("epoll_pwait2", "waits::epoll_pwait2"),
+        ("rt_sigtimedwait", "waits::sigtimedwait"),
+        ("semtimedop", "waits::semtimedop"),
+        ("recvfrom", "waits::recv"),
+        ("accept", "waits::accept"),
+        ("poll", "waits::poll"),
+        ("ppoll", "waits::ppoll"),
+        ("pselect6", "waits::select"),
+        ("read", "waits::pipe_read"),
+    ];
+    for (syscall, function) in kinds {
+        let waits = main.waits.iter().filter(|wait| {
+            wait.reason == WaitReason::Blocked && wait.syscall.is_some_and(|id| profile.string(id) == syscall)
+        });
+        let stacks: Vec<StackId> = waits.filter_map(|wait| wait.stack).collect();
+        assert!(stacks.len() >= 5, "{syscall}: {} waits with stacks", stacks.len());
+        for stack in stacks {
+            let functions = functions(&profile, stack);
+            assert!(rooted[stack.index()], "{syscall}: {functions:?}");
+            assert!(functions.iter().any(|name| name.ends_with(function)), "{syscall}: {functions:?}");
+        }
+    }
+    let on_pipe = main.waits.iter().any(|wait| wait.target.is_some_and(|target| profile.string(target) == "pipe"));
+    assert!(on_pipe, "a read from a pipe says so");
+}
+
+/// The workloads keep no frame pointers but the standard library does, and threads sleep below it: the hardest case for
+/// walking a stack of which the frame pointer is not known.
+#[test]
+fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
+    let traceview = traceview();
+    for (workload, args, thread, function) in
+        [("threads", "0.5", "tv-sleeper", "long_sleep"), ("demo", "", "till-1", "book_sale")]
+    {
+        let recorded = traceview.record("", workload, args);
+        let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap();
+        let rooted = profile.rooted_stacks();
+        let thread = profile.threads.iter().find(|candidate| profile.string(candidate.name) == thread).unwrap();
+        let sleeps = thread.waits.iter().filter(|wait| wait.reason == WaitReason::Blocked);
+        let (mut all, mut right) = (0, 0);
+        for stack in sleeps.filter_map(|wait| wait.stack) {
+            all += 1;
+            let functions = functions(&profile, stack);
+            let has_function = functions.iter().any(|name| name.ends_with(function));
+            right += usize::from(has_function && rooted[stack.index()]);
+        }
+        // A page fault at the start or end of the thread is a sleep elsewhere.
+        assert!(right > 0 && right * 100 >= all * 95, "{workload}: {right} of {all} sleeps are below `{function}`");
+    }
+}
