@@ -1,7 +1,7 @@
 //! Reading the profile that a verb is about, and printing what the verb says of it.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use traceview_core::format::{self, FORMATS, ReadOptions, gecko};
@@ -18,9 +18,23 @@ use crate::error::Error;
 pub fn load(file: Option<&Path>, surroundings: &Surroundings) -> Result<(Profile, InfoSource), Error> {
     let path = surroundings.resolve_file(file)?;
     let error = |source| Error::Read { path: path.clone(), source };
-    let bytes = fs::read(&path).map_err(|source| error(source.into()))?;
-    let profile = format::read(&bytes, &ReadOptions::default()).map_err(|source| error(source.into()))?;
+    let options = ReadOptions::default();
+    let bytes = read(&path, &options).map_err(|source| error(source.into()))?;
+    let profile = format::read(&bytes, &options).map_err(|source| error(source.into()))?;
     Ok((profile, source()))
+}
+
+/// The bytes of a file, or as many of them as it takes to see that it is no profile or too large: some have no end.
+fn read(path: &Path, options: &ReadOptions) -> io::Result<Vec<u8>> {
+    const START: u64 = 64 << 10;
+    let mut bytes = Vec::new();
+    let mut file = File::open(path)?.take(START);
+    file.read_to_end(&mut bytes)?;
+    if file.limit() == 0 && format::can_begin(&bytes) {
+        file.set_limit(options.max_size.saturating_add(1) - START);
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Prints the result of a verb.
@@ -41,6 +55,7 @@ fn source() -> InfoSource {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+    use std::fs;
 
     use super::*;
     use crate::exit_code::ExitCode;

@@ -7,17 +7,33 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::{ReadError, WriteError};
+use super::{FORMATS, ReadError, WriteError, unknown_format};
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// After this many bytes it is looked whether they begin like a file of any format: a little file can hold gigabytes.
+const START: u64 = 64 << 10;
+
+/// Whether a file that begins so is compressed.
+pub(super) fn is_compressed(start: &[u8]) -> bool {
+    start.starts_with(&MAGIC)
+}
+
 /// `bytes`, decompressed if they are compressed.
 pub(super) fn decompress(bytes: &[u8], max_size: u64) -> Result<Cow<'_, [u8]>, ReadError> {
-    if !bytes.starts_with(&MAGIC) {
+    if !is_compressed(bytes) {
         return if bytes.len() as u64 > max_size { Err(ReadError::TooLarge { max_size }) } else { Ok(bytes.into()) };
     }
     let mut plain = Vec::new();
-    let result = MultiGzDecoder::new(bytes).take(max_size.saturating_add(1)).read_to_end(&mut plain);
+    let mut decoder = MultiGzDecoder::new(bytes).take(START.min(max_size));
+    let mut result = decoder.read_to_end(&mut plain);
+    if result.is_ok() && decoder.limit() == 0 {
+        if !FORMATS.iter().any(|format| (format.begins)(&plain)) {
+            return Err(unknown_format(&plain));
+        }
+        decoder.set_limit((max_size - plain.len() as u64).saturating_add(1));
+        result = decoder.read_to_end(&mut plain);
+    }
     let decompressed = plain.len() as u64;
     match result {
         Ok(_) if decompressed > max_size => Err(ReadError::TooLarge { max_size }),
@@ -58,12 +74,23 @@ mod tests {
 
     #[test]
     fn what_exceeds_the_limit_is_refused_before_it_fills_memory() {
-        let zeros = packed(&vec![0; 10_000_000]);
-        assert!(zeros.len() < 100_000);
-        let error = decompress(&zeros, 9_999_999).expect_err("too large").to_string();
+        let mut text = vec![b' '; 10_000_000];
+        text[0] = b'{';
+        let blanks = packed(&text);
+        assert!(blanks.len() < 100_000);
+        let error = decompress(&blanks, 9_999_999).expect_err("too large").to_string();
         assert!(error.contains("larger than 9999999 bytes"), "{error}");
-        assert_eq!(decompress(&zeros, 10_000_000).expect("as large as allowed").len(), 10_000_000);
+        assert_eq!(decompress(&blanks, 10_000_000).expect("as large as allowed").len(), 10_000_000);
         assert!(matches!(decompress(b"plain", 4), Err(ReadError::TooLarge { max_size: 4 })));
+    }
+
+    #[test]
+    fn what_begins_like_no_profile_is_not_decompressed_to_its_end() {
+        let mut bytes = packed(&vec![0; 10_000_000]);
+        // Damage that would be found at the end.
+        let last = bytes.len() - 1;
+        bytes[last] ^= 0xff;
+        assert!(matches!(decompress(&bytes, u64::MAX), Err(ReadError::UnknownFormat { .. })));
     }
 
     #[test]

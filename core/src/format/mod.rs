@@ -20,6 +20,8 @@ pub struct Format {
     pub name: &'static str,
     /// The endings of its files, the usual one first; those that end in `.gz` mean compressed files.
     pub extensions: &'static [&'static str],
+    /// Whether a file of this format can begin with these decompressed bytes.
+    pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
     /// Reads decompressed bytes.
@@ -32,6 +34,7 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[Format {
     name: "firefox",
     extensions: &[".json.gz", ".json"],
+    begins: gecko::begins,
     sniff: gecko::sniff,
     read: gecko::read,
     write: gecko::write,
@@ -81,7 +84,7 @@ pub enum ReadError {
         reason: String,
     },
     /// It is larger than [`ReadOptions::max_size`].
-    #[error("the file is larger than {max_size} bytes when decompressed (raise the limit with --max-size)")]
+    #[error("the file is larger than {max_size} bytes when decompressed (the most that is read)")]
     TooLarge {
         /// The limit.
         max_size: u64,
@@ -182,11 +185,20 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Profile, ReadError> {
     }
     match FORMATS.iter().find(|format| (format.sniff)(&bytes)) {
         Some(format) => (format.read)(&bytes),
-        None => {
-            let start = &bytes[..bytes.len().min(24)];
-            Err(ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned() })
-        }
+        None => Err(unknown_format(&bytes)),
     }
+}
+
+fn unknown_format(bytes: &[u8]) -> ReadError {
+    let start = &bytes[..bytes.len().min(24)];
+    ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned() }
+}
+
+/// Whether a file that begins with `start` can be one that [`read`] takes, compressed or not. With a few kilobytes of a
+/// file it need not be read to its end to see that it is none.
+#[must_use]
+pub fn can_begin(start: &[u8]) -> bool {
+    gzip::is_compressed(start) || FORMATS.iter().any(|format| (format.begins)(start))
 }
 
 /// Writes `profile` as `target` says. Equal profiles give equal bytes. Returns what the format made the writer repair

@@ -34,8 +34,12 @@ pub const VERSION: u32 = 64;
 const FORMAT: &str = "Firefox profiles";
 const VERSION_KEY: &[u8] = b"\"preprocessedProfileVersion\"";
 
+/// Whether a Firefox profile can begin with `bytes`: it is a JSON object.
+pub fn begins(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
+}
+
 /// Whether `bytes` look like a processed Firefox profile: a JSON object with its version key somewhere.
 pub fn sniff(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    text.starts_with(b"{") && text.windows(VERSION_KEY.len()).any(|window| window == VERSION_KEY)
+    begins(bytes) && bytes.windows(VERSION_KEY.len()).any(|window| window == VERSION_KEY)
 }
