@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use traceview_tests::process::Finished;
+use traceview_tests::process::{Finished, finish};
 use traceview_tests::recording::Recorded;
 use traceview_tests::tools::has_tool;
 use traceview_tests::workload::workload;
@@ -144,6 +144,17 @@ fn an_output_that_can_not_be_written() {
 }
 
 #[test]
+fn a_user_without_a_place_for_data() {
+    let traceview = traceview();
+    let marker = traceview.path("started");
+    let mut command = traceview.command(["record", "--", "touch", "started"]);
+    // Nobody can create directories in /proc, not even root.
+    let finished = finish(command.env("XDG_DATA_HOME", "/proc"), b"");
+    assert_explains(&finished, 2, &["-o", "/proc/traceview/recordings"]);
+    assert!(!marker.exists(), "the program was started for nothing");
+}
+
+#[test]
 fn an_unknown_ending() {
     let traceview = traceview();
     let finished = traceview.run(["record", "-o", "out.xyz", "--", "touch", "started"]);
@@ -175,4 +186,15 @@ fn files_that_are_no_recordings() {
     }
     assert_explains(&traceview.run(["report", "missing.json.gz"]), 1, &["missing.json.gz"]);
     assert_explains(&traceview.run(["report", "data"]), 1, &["data"]);
+}
+
+#[test]
+fn files_without_an_end_are_not_read_to_it() {
+    let traceview = traceview();
+    // A gigabyte of memory would do for neither.
+    let traceview = traceview.behind(["sh", "-c", "ulimit -v 1000000; exec \"$@\"", "sh"]);
+    assert_explains(&traceview.run(["info", "/dev/zero"]), 1, &["/dev/zero", "not a profile"]);
+    let zeros = fs::File::create(traceview.path("zeros.json")).expect("the directory is ours");
+    zeros.set_len(1 << 40).expect("a sparse file takes no room");
+    assert_explains(&traceview.run(["report", "zeros.json"]), 1, &["zeros.json", "not a profile"]);
 }

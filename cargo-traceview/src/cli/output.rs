@@ -57,6 +57,9 @@ pub enum OutputError {
         /// The reason.
         source: io::Error,
     },
+    /// There is no directory for recordings, and it can't be created.
+    #[error("no place to keep the recording; name a file with -o")]
+    NoStore(#[source] StoreError),
     /// Writing failed in the end.
     #[error("can't save the recording to `{}`", .path.display())]
     Save {
@@ -72,9 +75,11 @@ impl OutputError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::UnknownEnding(_) | Self::IsDirectory(_) | Self::NoDirectory(_) | Self::NotWritable { .. } => {
-                ExitCode::Usage
-            }
+            Self::UnknownEnding(_)
+            | Self::IsDirectory(_)
+            | Self::NoDirectory(_)
+            | Self::NotWritable { .. }
+            | Self::NoStore(_) => ExitCode::Usage,
             Self::Save { .. } => ExitCode::RecordingFailed,
         }
     }
@@ -92,7 +97,7 @@ impl OutputPlan {
     ) -> Result<Self, crate::error::Error> {
         let Some(output) = output else {
             let store = store?;
-            store.create()?;
+            store.create().map_err(OutputError::NoStore)?;
             check_writable(&store.recordings())?;
             return Ok(Self::Store(store));
         };
