@@ -90,6 +90,7 @@ pub struct Image {
     code: Vec<Range<u64>>,
     build_id: Option<BuildId>,
     is_pie: bool,
+    entry: u64,
 }
 
 impl Image {
@@ -187,6 +188,12 @@ impl Image {
         segment::base_svma(&self.segments)
     }
 
+    /// Where the kernel starts the program (or the dynamic linker), in the image's own address space; 0 if it is no program.
+    #[must_use]
+    pub fn entry(&self) -> u64 {
+        self.entry
+    }
+
     /// Whether the file can be loaded anywhere: a position-independent program, or a shared library.
     #[must_use]
     pub fn is_pie(&self) -> bool {
@@ -221,8 +228,8 @@ impl Image {
 
     fn from_data(data: ImageData, path: PathBuf) -> Result<Self, ImageError> {
         match Headers::read(&data) {
-            Ok(Headers { segments, sections, code, build_id, is_pie }) => {
-                Ok(Image { path, data: Arc::new(data), segments, sections, code, build_id, is_pie })
+            Ok(Headers { segments, sections, code, build_id, is_pie, entry }) => {
+                Ok(Image { path, data: Arc::new(data), segments, sections, code, build_id, is_pie, entry })
             }
             Err(source) => Err(ImageError::NotElf { path, source }),
         }
@@ -236,6 +243,7 @@ struct Headers {
     code: Vec<Range<u64>>,
     build_id: Option<BuildId>,
     is_pie: bool,
+    entry: u64,
 }
 
 impl Headers {
@@ -275,6 +283,7 @@ impl Headers {
             sections: section::read_sections(&table, data.len()),
             build_id,
             is_pie: header.e_type(endian) == elf::ET_DYN,
+            entry: header.e_entry(endian),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_sy
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
 
-/// Stacks up to this many bytes are copied whole; it is also where copying of larger ones starts.
+/// Stacks up to this many bytes are copied whole.
 pub(crate) const SMALL_STACK: usize = 64 << 10;
 
 /// No more than this is copied of a stack.
@@ -81,7 +81,7 @@ impl Thread {
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),
-            stack_need: SMALL_STACK,
+            stack_need: LARGEST_COPY,
             rest_until: 0,
             named: false,
             keeps_files,

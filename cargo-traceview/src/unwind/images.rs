@@ -15,6 +15,9 @@ use crate::image::Image;
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::sys::{self, Tid};
 
+/// Start code is a few instructions: it calls the first real function, or jumps to it.
+const START_CODE: u64 = 0x60;
+
 /// A row of [`Images`].
 pub type ImageIndex = usize;
 
@@ -66,15 +69,16 @@ impl Images {
         Some(index)
     }
 
-    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller, it
-    /// is where the kernel starts the program, or there is no rule for it at all (other start code in assembly) and its
-    /// frame pointer ended the chain.
+    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller, or
+    /// there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
     pub(super) fn is_root(&mut self, index: ImageIndex, svma: u64) -> bool {
-        let Some(image) = self.loaded(index).cloned() else { return false };
-        self.function(index, svma).is_none_or(|function| {
-            // The dynamic linker's start code has rules as if it had a caller.
-            function.has_no_caller || entry(&image).is_some_and(|entry| (function.start..function.end).contains(&entry))
-        })
+        self.loaded(index).is_some() && self.function(index, svma).is_none_or(|function| function.has_no_caller)
+    }
+
+    /// Whether address `svma` is in the code that the kernel starts a program or its dynamic linker at. Nobody called that,
+    /// whatever its rules say and its stack looks like.
+    pub(super) fn is_start(&self, index: ImageIndex, svma: u64) -> bool {
+        self.loaded(index).is_some_and(|image| (image.entry()..image.entry() + START_CODE).contains(&svma))
     }
 
     /// The function around address `svma`, if the image says anything about it.
@@ -138,12 +142,6 @@ pub(super) struct FunctionFacts {
     pub(super) end: u64,
     /// Whether there is no return address at the address asked about.
     pub(super) has_no_caller: bool,
-}
-
-/// Where the kernel starts the program.
-fn entry(image: &Image) -> Option<u64> {
-    let file = object::read::elf::ElfFile64::<object::LittleEndian>::parse(image.data()).ok()?;
-    Some(object::Object::entry(&file))
 }
 
 /// What the call frame information of `svma` says; `None` without information.
@@ -251,9 +249,9 @@ mod tests {
         assert_eq!(images.of_mapping(map, us), Some(index), "a file is opened once");
         let image = images.loaded(index).unwrap().clone();
         let bias = image.code_bias(map.start, map.offset, map.end - map.start).unwrap();
-        assert!(images.is_root(index, entry(&image).unwrap()), "_start has no caller");
+        assert!(images.is_start(index, image.entry()) && images.is_root(index, image.entry()), "_start has no caller");
         let function: fn() = the_rules_of_start_code_end_a_stack_and_those_of_other_code_do_not;
         let here = (function as *const ()).addr() as u64 - bias;
-        assert!(!images.is_root(index, here));
+        assert!(!images.is_root(index, here) && !images.is_start(index, here));
     }
 }

@@ -362,12 +362,14 @@ impl Unwinder<'_> {
     /// Whether a walk that ended at a root really did.
     fn judge(&mut self, process: ProcessIndex, end: WalkEnd) -> WalkEnd {
         let Some(outermost) = self.addresses.last() else { return end };
-        if end != WalkEnd::Root {
-            return end;
-        }
-        match frame(&self.spaces[process].code, *outermost) {
-            RawFrame::Code { image, svma } if self.images.is_root(image, svma) => WalkEnd::Root,
-            _ => WalkEnd::Cut(CutReason::NoRule),
+        let RawFrame::Code { image, svma } = frame(&self.spaces[process].code, *outermost) else {
+            return if end == WalkEnd::Root { WalkEnd::Cut(CutReason::NoRule) } else { end };
+        };
+        match end {
+            WalkEnd::Root if self.images.is_root(image, svma) => WalkEnd::Root,
+            _ if self.images.is_start(image, svma) => WalkEnd::Root,
+            WalkEnd::Root => WalkEnd::Cut(CutReason::NoRule),
+            cut => cut,
         }
     }
 

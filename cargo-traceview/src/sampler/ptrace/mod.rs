@@ -244,9 +244,11 @@ impl<'a> Tracer<'a> {
             if let Some(thread) = self.table.get(recycled.tid) {
                 let process = thread.process;
                 thread.stack_need = if recycled.ran_out {
-                    (thread.stack_need * 2).min(LARGEST_COPY)
+                    LARGEST_COPY
                 } else {
-                    (recycled.used + recycled.used / 4 + 4096).clamp(SMALL_STACK, LARGEST_COPY)
+                    // Slowly down: a stack that was deep will be deep again.
+                    let needed = recycled.used + recycled.used / 4 + 4096;
+                    needed.max(thread.stack_need - thread.stack_need / 8).clamp(SMALL_STACK, LARGEST_COPY)
                 };
                 if let Some(deep) = recycled.deep {
                     self.table.process(process).deep = Some(Rc::from(deep));
