@@ -181,8 +181,8 @@ fn check_writable(directory: &Path) -> Result<(), OutputError> {
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // What a symbolic link points to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    // Not made of the file's own name, which can be as long as names may be.
+    let temporary = path.with_file_name(format!(".traceview-{}.tmp", std::process::id()));
     let written = File::create(&temporary).and_then(|file| {
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
@@ -286,6 +286,15 @@ mod tests {
         let saved = plan.save("app", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
         assert_eq!(fs::read(saved.path).unwrap(), b"1");
         assert!(matches!(saved.store_error, Some(StoreError::Io { .. })));
+    }
+
+    #[test]
+    fn a_name_as_long_as_names_may_be_is_no_trouble() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = format!("{}.json", "x".repeat(250));
+        let plan = resolve(&name, directory.path()).unwrap();
+        let saved = plan.save("out", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
+        assert_eq!(saved.path, directory.path().join(name));
     }
 
     #[test]

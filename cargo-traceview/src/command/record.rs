@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::live::LiveLine;
 use crate::machine;
-use crate::sampler::{self, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
+use crate::sampler::{self, Ending, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
 use crate::symbolize::OriginRules;
 use crate::terminal;
 use crate::unwind::Recording;
@@ -41,8 +41,13 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     let profile = name(plan, &recording)?;
     drop(recording);
     let saved = save(plan, &profile);
-    report(&profile, &saved, outcome);
-    Ok(exit_code(outcome.exit))
+    report(&profile, &saved, outcome.survivors);
+    let exit = match outcome.program {
+        Ending::Ended(exit) => exit,
+        // The recording is there to be looked at already, or whatever becomes of us.
+        Ending::RunsOn(program) => program.wait(&signals).map_err(|error| Error::Recording(error.into()))?,
+    };
+    Ok(exit_code(exit))
 }
 
 /// Where a recording went, and what was not as planned about that.
@@ -74,12 +79,12 @@ fn temporary(name: &str) -> OutputPlan {
 }
 
 /// Says how it went. The program's exit status is passed on whatever happened to the recording.
-fn report(profile: &Profile, kept: &Kept, outcome: Outcome) {
+fn report(profile: &Profile, kept: &Kept, survivors: usize) {
     for trouble in &kept.troubles {
         terminal::say(&trouble.to_message());
     }
-    if outcome.survivors > 0 {
-        terminal::say(&format!("traceview: {} threads of it run on, untraced\n", outcome.survivors));
+    if survivors > 0 {
+        terminal::say(&format!("traceview: {survivors} threads of it run on, untraced\n"));
     }
     for warning in &profile.meta.warnings {
         terminal::say(&format!("warning: {}\n", warning.message));
@@ -116,7 +121,8 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
     let line = LiveLine::new(plan.live);
     let recorded = std::thread::scope(|scope| {
         let (done, is_done) = std::sync::mpsc::channel::<()>();
-        scope.spawn(|| line.follow(&progress, is_done));
+        // A system that refuses this thread may have room for those that record.
+        let _no_line = std::thread::Builder::new().spawn_scoped(scope, || line.follow(&progress, is_done));
         let recorded = sampler::record(&launch, &options, signals, &progress);
         drop(done);
         recorded

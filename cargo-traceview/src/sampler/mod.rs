@@ -19,7 +19,8 @@ pub(crate) use thread_table::LARGEST_COPY;
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, AtomicUsize};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -75,15 +76,58 @@ pub struct Progress {
     pub stopped_ns: AtomicU64,
     /// CLOCK_MONOTONIC ns at which the program started.
     pub started_ns: AtomicI64,
+    /// The program's process id.
+    pub pid: AtomicI32,
 }
 
-/// How the recorded program ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How a recording ended.
+#[derive(Debug)]
 pub struct Outcome {
-    /// Its status.
-    pub exit: ExitStatus,
+    /// What became of the program.
+    pub program: Ending,
     /// Threads that ran on when recording ended.
     pub survivors: usize,
+}
+
+/// What became of a program that was recorded.
+#[derive(Debug)]
+pub enum Ending {
+    /// It ended.
+    Ended(ExitStatus),
+    /// Only the recording ended.
+    RunsOn(RunningProgram),
+}
+
+/// A program that runs on after its recording.
+#[derive(Debug)]
+pub struct RunningProgram {
+    pid: Tid,
+    kill_at: i64,
+}
+
+impl RunningProgram {
+    /// Waits for its end. Signals to us mean to it what they meant while it was recorded.
+    ///
+    /// # Errors
+    /// When the system does not know it any more.
+    pub fn wait(self, signals: &SignalGuard) -> Result<ExitStatus, SamplerError> {
+        let mut own_signals = OwnSignals::new(self.pid);
+        let mut kill_at = self.kill_at;
+        loop {
+            match sys::wait_child(self.pid).map_err(SamplerError::Wait)? {
+                Some(sys::WaitStatus::Exited(code)) => return Ok(ExitStatus::Code(code)),
+                Some(sys::WaitStatus::Killed(signal)) => return Ok(ExitStatus::Signal(signal)),
+                _ => {}
+            }
+            if let Some(signal) = signals.set.wait(Duration::from_millis(50)) {
+                own_signals.on(signal, sys::monotonic_ns());
+            }
+            if sys::monotonic_ns() >= kill_at {
+                kill_at = i64::MAX;
+                let _gone_already = sys::kill(self.pid, libc::SIGKILL);
+            }
+        }
+    }
 }
 
 /// Why nothing could be recorded.
@@ -113,7 +157,7 @@ pub enum SamplerError {
     #[error("cannot start a process")]
     Fork(#[source] io::Error),
     /// No thread of our own could be started.
-    #[error("cannot start a thread")]
+    #[error("cannot start a thread (is the number of processes limited, by ulimit -u or a container?)")]
     Thread(#[source] io::Error),
     /// The system does not let us trace our own child.
     #[error(
@@ -128,7 +172,8 @@ pub enum SamplerError {
     Panicked(&'static str),
 }
 
-/// Keeps the signals that a recording wants for itself blocked, and gives them back when dropped.
+/// Keeps the signals that a recording wants for itself blocked, and those that would end the profiler before the recording
+/// is saved (a reached limit of CPU time or file size, a timer, someone's `kill -USR1`). Gives them back when dropped.
 ///
 /// Make it before any other thread is started: a signal to the process goes to any thread that does not block it.
 pub struct SignalGuard {
@@ -140,7 +185,20 @@ impl SignalGuard {
     /// Blocks them.
     #[must_use]
     pub fn new() -> Self {
-        let set = SignalSet::of(&[libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT]);
+        let set = SignalSet::of(&[
+            libc::SIGCHLD,
+            libc::SIGINT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+            libc::SIGUSR1,
+            libc::SIGUSR2,
+            libc::SIGALRM,
+            libc::SIGVTALRM,
+            libc::SIGPROF,
+            libc::SIGXCPU,
+            libc::SIGXFSZ,
+        ]);
         let before = set.block();
         Self { set, before }
     }
@@ -160,7 +218,7 @@ impl Drop for SignalGuard {
     }
 }
 
-/// Starts the program and records it. Returns when the program has ended, with its exit status and what was recorded.
+/// Starts the program and records it. Returns when the recording is over, with what was recorded: the program may run on.
 ///
 /// # Errors
 /// See [`SamplerError`]; the program did not run then, except for [`SamplerError::Wait`] and `Panicked`.
@@ -180,13 +238,13 @@ pub fn record(
         let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start))?;
         let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels))?;
         let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
-        let exit = match end.root_exit {
-            Some(exit) => exit,
-            None => wait_for_child(root, options, signals)?,
-        };
         let mut recording = unwinder.join().map_err(|_panic| SamplerError::Panicked("unwinder"))?;
         recording.end(&end, progress);
-        Ok((recording, Outcome { exit, survivors: end.survivors }))
+        let program = match end.root_exit {
+            Some(exit) => Ending::Ended(exit),
+            None => Ending::RunsOn(RunningProgram { pid: root, kill_at: end.kill_at }),
+        };
+        Ok((recording, Outcome { program, survivors: end.survivors }))
     })
 }
 
@@ -218,8 +276,9 @@ fn trace(
     gated.open_gate().map_err(SamplerError::Fork)?;
     // After the fork: the program is scheduled as without us.
     sys::ask_for_short_turns();
-    progress.started_ns.store(sys::monotonic_ns(), std::sync::atomic::Ordering::Relaxed);
     let pid = gated.pid;
+    progress.started_ns.store(sys::monotonic_ns(), Relaxed);
+    progress.pid.store(pid, Relaxed);
     let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
     // Only now: on its way to the exec the child can stop for a signal, and must not wait for us then.
     if end.root_exit.is_some()
@@ -252,27 +311,4 @@ fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit
         .then(|| [c"sh".to_owned(), program.clone()].into_iter().chain(arguments.iter().cloned()).collect());
     let arguments = std::iter::once(c_string(&launch.program)?).chain(arguments).collect();
     Ok(sys::Child { program, shell, arguments, environment, mask: signals.before, file_limit })
-}
-
-/// Waits for a program whose recording is over.
-fn wait_for_child(root: Tid, options: &Options, signals: &SignalGuard) -> Result<ExitStatus, SamplerError> {
-    let started = sys::monotonic_ns();
-    let already = options.duration.unwrap_or_default();
-    let mut own_signals = OwnSignals::new(root);
-    let mut kill_in = options.kill_after.map(|limit| limit.saturating_sub(already));
-    loop {
-        match sys::wait_child(root).map_err(SamplerError::Wait)? {
-            Some(sys::WaitStatus::Exited(code)) => return Ok(ExitStatus::Code(code)),
-            Some(sys::WaitStatus::Killed(signal)) => return Ok(ExitStatus::Signal(signal)),
-            _ => {}
-        }
-        if let Some(signal) = signals.set.wait(Duration::from_millis(50)) {
-            own_signals.on(signal, sys::monotonic_ns());
-        }
-        let waited = Duration::from_nanos((sys::monotonic_ns() - started).unsigned_abs());
-        if kill_in.is_some_and(|limit| waited >= limit) {
-            kill_in = None;
-            let _gone_already = sys::kill(root, libc::SIGKILL);
-        }
-    }
 }

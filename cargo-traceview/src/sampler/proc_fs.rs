@@ -87,6 +87,16 @@ pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
     Some(Stat { minor_faults: field(10)?, major_faults: field(12)?, user_ticks: field(14)?, system_ticks: field(15)? })
 }
 
+/// How many bytes a process and the children that it waited for have written, to whatever; `None` when that cannot be
+/// read.
+pub(crate) fn read_written_bytes(pid: Tid) -> Option<u64> {
+    parse_written_bytes(&std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
+}
+
+fn parse_written_bytes(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("wchar:"))?.trim().parse().ok()
+}
+
 /// The numbers of `status` that we use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Status {
@@ -245,6 +255,12 @@ fn fd_kind(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn written_bytes_are_read() {
+        assert_eq!(parse_written_bytes("rchar: 7\nwchar: 42\nsyscr: 1\nwrite_bytes: 9\n"), Some(42));
+        assert_eq!(parse_written_bytes("rchar: 7\n"), None);
+    }
 
     #[test]
     fn syscall_lines() {

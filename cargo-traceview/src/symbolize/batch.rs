@@ -62,7 +62,10 @@ pub fn symbolize_images(requests: &[Request], progress: &(dyn Fn(usize, usize) +
     let threads = thread::available_parallelism().map_or(1, usize::from).min(parts.len());
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            // Where the system refuses more threads, those that there are do it all.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

@@ -103,11 +103,28 @@ pub fn breakpoint() {
 /// Gives the calling thread an alternate stack of this many bytes, for ever, and returns its address.
 #[must_use]
 pub fn alternate_stack(bytes: usize) -> usize {
-    let memory = Box::leak(vec![0_u8; bytes].into_boxed_slice());
-    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: bytes };
-    // SAFETY: the memory is leaked, so it lives as long as the thread.
-    check(unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) }, "sigaltstack");
-    memory.as_ptr().addr()
+    let mut stack = AlternateStack::new(bytes);
+    stack.install();
+    stack.0.as_ptr().addr()
+}
+
+/// Memory for signal handlers to run on.
+#[derive(Debug)]
+pub struct AlternateStack(&'static mut [u8]);
+
+impl AlternateStack {
+    /// This many bytes, which are never freed.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self(Box::leak(vec![0_u8; bytes].into_boxed_slice()))
+    }
+
+    /// Makes it that of the calling thread.
+    pub fn install(&mut self) {
+        let stack = libc::stack_t { ss_sp: self.0.as_mut_ptr().cast(), ss_flags: 0, ss_size: self.0.len() };
+        // SAFETY: the memory is leaked, so it lives as long as the thread.
+        check(unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) }, "sigaltstack");
+    }
 }
 
 /// Waits until the condition holds, without sleeping. Returns whether it came true within ten seconds: what is lost must

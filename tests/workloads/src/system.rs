@@ -125,6 +125,15 @@ pub fn shared_counter() -> &'static AtomicU64 {
     unsafe { &*page.cast::<AtomicU64>() }
 }
 
+/// Makes this many mappings that the kernel can't join, for ever.
+pub fn scatter_mappings(count: usize) {
+    for _ in 0..count / 2 {
+        // Neighbours differ in what they allow.
+        map_page(libc::PROT_READ, libc::MAP_PRIVATE);
+        map_page(libc::PROT_NONE, libc::MAP_PRIVATE);
+    }
+}
+
 /// A page of memory to which access is allowed or not.
 #[derive(Debug)]
 pub struct Page(AtomicPtr<c_void>);

@@ -51,8 +51,8 @@ const LATE_NS: i64 = 100_000;
 /// Shorter queueing is not worth a row.
 const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
-/// A thread whose stack was walked in a stop is left alone for this many times as long as that took.
-const REST_AFTER_WALK: i64 = 5;
+/// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
+const REST_AFTER_LOOK: i64 = 5;
 
 /// At how many threads a tick looks before it takes the reports that came meanwhile.
 const LOOKS_BETWEEN_REPORTS: usize = 32;
@@ -96,6 +96,8 @@ pub(crate) struct TraceEnd {
     pub(crate) time: i64,
     /// Threads that run on untraced.
     pub(crate) survivors: usize,
+    /// When the first program is to be killed if it runs on, CLOCK_MONOTONIC ns.
+    pub(crate) kill_at: i64,
     /// What the ticker counted.
     pub(crate) missed_ticks: u64,
 }
@@ -191,7 +193,7 @@ impl<'a> Tracer<'a> {
         let time = sys::monotonic_ns();
         let survivors = self.finish(time);
         self.flush_all();
-        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, missed_ticks: self.ticker.missed() })
+        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, kill_at, missed_ticks: self.ticker.missed() })
     }
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
@@ -555,7 +557,7 @@ impl<'a> Tracer<'a> {
         let walk = deep.walk_held(tid, pc, sp, fp);
         let ended = sys::monotonic_ns();
         if let Some(thread) = self.table.get(tid) {
-            thread.rest_until = ended + REST_AFTER_WALK * (ended - started);
+            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
         }
         self.recycle(copied);
         Stack::Walked(walk)
@@ -603,8 +605,10 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in.
+    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in. The
+    /// longer that takes the longer the thread is left alone, as it may be held meanwhile.
     fn read_maps(&mut self, tid: Tid, pid: Tid, sp: u64) {
+        let started = sys::monotonic_ns();
         let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
         let maps = proc_fs::parse_maps(&text);
         let Some(thread) = self.table.get(tid) else { return };
@@ -615,7 +619,9 @@ impl<'a> Tracer<'a> {
         let stack_range = process.writable_around(sp).unwrap_or_default();
         let is_news = !std::mem::replace(&mut process.mapped, true);
         if let Some(thread) = self.table.get(tid) {
+            let now = sys::monotonic_ns();
             thread.stack_range = stack_range;
+            thread.rest_until = now + REST_AFTER_LOOK * (now - started);
         }
         if is_news {
             self.send(Event::Maps { process: index, tid, time: sys::monotonic_ns(), maps });

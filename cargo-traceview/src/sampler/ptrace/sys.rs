@@ -207,6 +207,23 @@ pub(crate) fn kill(pid: Tid, signal: i32) -> io::Result<()> {
     if unsafe { libc::kill(pid, signal) } == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Whether stderr is a terminal whose screen nobody has taken over: our process group is in its foreground, and it edits
+/// and shows lines as they are typed (not so under an editor, a pager, or a question for a password).
+pub(crate) fn is_free_terminal() -> bool {
+    let mut modes = MaybeUninit::<libc::termios>::zeroed();
+    // SAFETY: plain numbers, and `modes` is live; zeroed is a valid termios.
+    let modes = unsafe {
+        if libc::tcgetpgrp(libc::STDERR_FILENO) != libc::getpgrp()
+            || libc::tcgetattr(libc::STDERR_FILENO, modes.as_mut_ptr()) == -1
+        {
+            return false;
+        }
+        modes.assume_init()
+    };
+    let wanted = libc::ICANON | libc::ECHO;
+    modes.c_lflag & wanted == wanted
+}
+
 /// ns on CLOCK_MONOTONIC.
 pub(crate) fn monotonic_ns() -> i64 {
     clock(libc::CLOCK_MONOTONIC).unwrap_or(0)
