@@ -23,7 +23,7 @@ pub use compile::CompileError;
 pub use config::ConfigError;
 pub use metadata::MetadataError;
 pub use options::CargoOptions;
-pub use profile::ProfileChoice;
+pub use profile::{ProfileChoice, UnknownProfile};
 pub use rustc::RustcError;
 pub use target::TargetError;
 pub use variables::Variables;
@@ -80,6 +80,9 @@ pub enum Error {
     /// No target could be chosen.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The profile is missing.
+    #[error(transparent)]
+    Profile(#[from] UnknownProfile),
     /// Cargo's configuration can't be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -96,7 +99,7 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Target(_) | Self::Metadata(MetadataError::NoProject(_)) => ExitCode::Usage,
+            Self::Target(_) | Self::Profile(_) | Self::Metadata(MetadataError::NoProject(_)) => ExitCode::Usage,
             Self::Metadata(_) | Self::Config(_) | Self::Rustc(_) | Self::Compile(_) => ExitCode::BuildFailed,
         }
     }
@@ -113,7 +116,7 @@ impl BuildPlan {
         let target = ChosenTarget::new(options, &project.metadata)?;
         let config = CargoConfig::load(cwd, &options.config, variables)?;
         let manifest = root_manifest(project.metadata.workspace_root.as_std_path())?;
-        let profile = ProfileChoice::new(options, &manifest, &config);
+        let profile = ProfileChoice::new(options, &manifest, &config)?;
         let rustc = Rustc::query(&config, cwd)?;
         let rustflags = if profile.unchanged {
             Rustflags::unchanged(&config, &rustc)
