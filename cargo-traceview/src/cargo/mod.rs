@@ -11,6 +11,7 @@ pub mod rustc;
 pub mod rustflags;
 pub mod target;
 pub mod variables;
+pub mod watched;
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,6 +28,7 @@ pub use profile::{ProfileChoice, UnknownProfile};
 pub use rustc::RustcError;
 pub use target::TargetError;
 pub use variables::Variables;
+pub use watched::WatchedPackages;
 
 use crate::exit_code::ExitCode;
 use config::CargoConfig;
@@ -47,6 +49,8 @@ pub struct Built {
     pub package: String,
     /// The workspace's directory.
     pub workspace_root: PathBuf,
+    /// Where a recording must not look like a changed source file.
+    pub watched: WatchedPackages,
     /// Variables to set besides our own, as `cargo run` does.
     pub env: Vec<(OsString, OsString)>,
     /// The profile that it was built with.
@@ -168,6 +172,7 @@ impl BuildPlan {
             executable: artifacts.executable,
             target: self.target.name,
             package: self.target.package.name.to_string(),
+            watched: WatchedPackages::of(&self.project.metadata),
             workspace_root: self.project.metadata.workspace_root.into_std_path_buf(),
             profile: self.profile,
             frame_pointers: self.rustflags.frame_pointers,

@@ -60,7 +60,13 @@ fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
             traceview_core::format::write(profile, output.target(), out).map(drop).map_err(io::Error::other)
         };
         match output.save(&plan.name, SystemTime::now(), write) {
-            Ok(saved) => return Kept { saved: Some(saved), troubles },
+            Ok(saved) => {
+                if let Some(build) = &plan.build {
+                    // If its date can't be changed, the next build compiles what it need not.
+                    let _unchanged = build.watched.backdate(&saved.path);
+                }
+                return Kept { saved: Some(saved), troubles };
+            }
             Err(error) => troubles.push(error),
         }
     }
