@@ -118,10 +118,16 @@ impl Error {
     pub fn to_message(&self) -> String {
         let mut message = format!("error: {self}\n");
         let mut cause = self.source();
+        let mut last = String::new();
         while let Some(error) = cause {
             let text = error.to_string();
-            writeln!(message, "  cause: {}", text.trim_end().replace('\n', "\n  ")).expect("a String takes any text");
             cause = error.source();
+            // An error that only wraps another has its text.
+            if text == last {
+                continue;
+            }
+            writeln!(message, "  cause: {}", text.trim_end().replace('\n', "\n  ")).expect("a String takes any text");
+            last = text;
         }
         message
     }
@@ -141,6 +147,13 @@ mod tests {
              cause: permission denied\n"
         );
         assert_eq!(error.exit_code(), ExitCode::NotExecutable);
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let inner = io::Error::other(io::Error::from(io::ErrorKind::StorageFull));
+        let error = Error::Print(io::Error::other(inner));
+        assert_eq!(error.to_message(), "error: can't write the result\n  cause: no storage space\n");
     }
 
     #[test]

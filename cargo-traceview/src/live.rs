@@ -102,7 +102,8 @@ fn status(progress: &Progress) -> String {
     let seconds = Duration::from_nanos(elapsed.unsigned_abs()).as_secs_f64();
     let samples = progress.samples.load(Relaxed);
     let (threads, processes) = (progress.threads.load(Relaxed), progress.processes.load(Relaxed));
-    let mut text = format!("{seconds:.1} s, {samples} samples, {threads} threads");
+    let mut text =
+        format!("{seconds:.1} s, {samples} samples, {threads} thread{}", if threads == 1 { "" } else { "s" });
     if processes > 1 {
         text += &format!(" in {processes} processes");
     }

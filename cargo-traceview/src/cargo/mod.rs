@@ -11,6 +11,7 @@ pub mod rustc;
 pub mod rustflags;
 pub mod target;
 pub mod variables;
+pub mod watched;
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,10 +24,11 @@ pub use compile::CompileError;
 pub use config::ConfigError;
 pub use metadata::MetadataError;
 pub use options::CargoOptions;
-pub use profile::ProfileChoice;
+pub use profile::{ProfileChoice, UnknownProfile};
 pub use rustc::RustcError;
 pub use target::TargetError;
 pub use variables::Variables;
+pub use watched::WatchedPackages;
 
 use crate::exit_code::ExitCode;
 use config::CargoConfig;
@@ -47,6 +49,8 @@ pub struct Built {
     pub package: String,
     /// The workspace's directory.
     pub workspace_root: PathBuf,
+    /// Where a recording must not look like a changed source file.
+    pub watched: WatchedPackages,
     /// Variables to set besides our own, as `cargo run` does.
     pub env: Vec<(OsString, OsString)>,
     /// The profile that it was built with.
@@ -80,6 +84,9 @@ pub enum Error {
     /// No target could be chosen.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The profile is missing.
+    #[error(transparent)]
+    Profile(#[from] UnknownProfile),
     /// Cargo's configuration can't be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -96,7 +103,7 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Target(_) | Self::Metadata(MetadataError::NoProject(_)) => ExitCode::Usage,
+            Self::Target(_) | Self::Profile(_) | Self::Metadata(MetadataError::NoProject(_)) => ExitCode::Usage,
             Self::Metadata(_) | Self::Config(_) | Self::Rustc(_) | Self::Compile(_) => ExitCode::BuildFailed,
         }
     }
@@ -113,7 +120,7 @@ impl BuildPlan {
         let target = ChosenTarget::new(options, &project.metadata)?;
         let config = CargoConfig::load(cwd, &options.config, variables)?;
         let manifest = root_manifest(project.metadata.workspace_root.as_std_path())?;
-        let profile = ProfileChoice::new(options, &manifest, &config);
+        let profile = ProfileChoice::new(options, &manifest, &config)?;
         let rustc = Rustc::query(&config, cwd)?;
         let rustflags = if profile.unchanged {
             Rustflags::unchanged(&config, &rustc)
@@ -165,6 +172,7 @@ impl BuildPlan {
             executable: artifacts.executable,
             target: self.target.name,
             package: self.target.package.name.to_string(),
+            watched: WatchedPackages::of(&self.project.metadata),
             workspace_root: self.project.metadata.workspace_root.into_std_path_buf(),
             profile: self.profile,
             frame_pointers: self.rustflags.frame_pointers,

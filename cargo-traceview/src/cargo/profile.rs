@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use thiserror::Error;
 use toml::{Table, Value};
 
 use super::config::CargoConfig;
@@ -12,6 +13,16 @@ use super::rustflags::quoted;
 /// Our profile's name. A project may have a profile of that name: then it is the default, and its settings stand.
 const OURS: &str = "traceview";
 const RELEASE: &str = "release";
+/// The profiles that every project has.
+const BUILT_IN: [&str; 4] = ["dev", RELEASE, "test", "bench"];
+
+/// A profile that the project does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no profile `{name}` in this workspace; choose one with --profile: {}", .known.join(", "))]
+pub struct UnknownProfile {
+    name: String,
+    known: Vec<String>,
+}
 
 /// The profile to build with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +51,10 @@ enum DebugLevel {
 
 impl ProfileChoice {
     /// Chooses for a workspace with this root manifest.
-    #[must_use]
-    pub fn new(options: &CargoOptions, manifest: &Table, config: &CargoConfig) -> Self {
+    ///
+    /// # Errors
+    /// When there is no profile of the name that was asked for.
+    pub fn new(options: &CargoOptions, manifest: &Table, config: &CargoConfig) -> Result<Self, UnknownProfile> {
         let settings = Settings { manifest, config };
         let base = match options {
             CargoOptions { profile: Some(name), .. } => name.as_str(),
@@ -50,10 +63,13 @@ impl ProfileChoice {
             _ if settings.exists(OURS) => OURS,
             _ => RELEASE,
         };
+        if base != OURS && !settings.exists(base) {
+            return Err(UnknownProfile { name: base.to_owned(), known: settings.known() });
+        }
         let chain = settings.ancestry(base);
         let changes = settings.changes(&chain);
         if changes.is_empty() && (base != OURS || settings.get(OURS, "inherits").is_some()) {
-            return Self { name: base.to_owned(), unchanged: true, base: base.to_owned(), config: Vec::new() };
+            return Ok(Self { name: base.to_owned(), unchanged: true, base: base.to_owned(), config: Vec::new() });
         }
         // `traceview` may be the user's as well: its settings count before those of the profile it now inherits from.
         let mut overlay = chain;
@@ -66,7 +82,7 @@ impl ProfileChoice {
             config.push(format!("profile.{OURS}.inherits={}", quoted(RELEASE)));
         }
         config.extend(settings.changes(&overlay));
-        Self { name: OURS.to_owned(), unchanged: false, base: base.to_owned(), config }
+        Ok(Self { name: OURS.to_owned(), unchanged: false, base: base.to_owned(), config })
     }
 }
 
@@ -78,10 +94,20 @@ struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Whether the manifest or the configuration has such a profile.
+    /// Whether every project, the manifest or the configuration has such a profile.
     fn exists(self, profile: &str) -> bool {
         let in_manifest = self.manifest.get("profile").and_then(|profiles| profiles.get(profile)).is_some();
-        in_manifest || self.config.get_with_root(&["profile", profile]).is_some()
+        BUILT_IN.contains(&profile)
+            || in_manifest
+            || self.config.get_with_root(&["profile", profile]).is_some()
+            || self.get(profile, "inherits").is_some()
+    }
+
+    /// The names to choose from: the manifest's own first.
+    fn known(self) -> Vec<String> {
+        let in_manifest = self.manifest.get("profile").and_then(Value::as_table);
+        let own = in_manifest.into_iter().flat_map(Table::keys).filter(|name| !BUILT_IN.contains(&name.as_str()));
+        own.cloned().chain(BUILT_IN.map(str::to_owned)).collect()
     }
 
     /// A profile's own value. The configuration, variables included, stands above the manifest.
@@ -180,7 +206,18 @@ mod tests {
         let typed: Vec<OsString> = typed.iter().map(OsString::from).collect();
         let variables: Variables = variables.iter().copied().collect();
         let config = CargoConfig::load(Path::new("/nonexistent"), &typed, variables).unwrap();
-        ProfileChoice::new(&options(flag), &manifest.parse().unwrap(), &config)
+        ProfileChoice::new(&options(flag), &manifest.parse().unwrap(), &config).unwrap()
+    }
+
+    #[test]
+    fn a_profile_that_is_not_there() {
+        let manifest = "[profile.profiling]\ninherits='release'".parse().unwrap();
+        let config = CargoConfig::load(Path::new("/nonexistent"), &[], Variables::default()).unwrap();
+        let error = ProfileChoice::new(&options("proflng"), &manifest, &config).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no profile `proflng` in this workspace; choose one with --profile: profiling, dev, release, test, bench"
+        );
     }
 
     fn unchanged(name: &str) -> ProfileChoice {

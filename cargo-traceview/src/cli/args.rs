@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::time::{TimeRange, parse_duration, parse_range};
+use super::tips;
 use crate::cargo::CargoOptions;
 
 const ABOUT: &str = "\
@@ -81,7 +82,8 @@ impl Cli {
         }
         // Usage lines show the spelling that the person used.
         let command = Self::command().bin_name(if by_cargo { "cargo traceview" } else { "cargo-traceview" });
-        Self::from_arg_matches(&command.try_get_matches_from(args)?)
+        let parsed = command.try_get_matches_from(&args).and_then(|matches| Self::from_arg_matches(&matches));
+        parsed.map_err(|error| tips::add(error, args.get(1)))
     }
 
     /// The verb, with `run` filled in where none was typed.

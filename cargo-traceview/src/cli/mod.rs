@@ -8,3 +8,4 @@ pub mod output;
 pub mod plan;
 pub mod store;
 pub mod time;
+mod tips;

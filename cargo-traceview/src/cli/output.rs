@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -24,6 +25,11 @@ pub enum OutputPlan {
     },
     /// To a new file in the recordings directory.
     Store(Store),
+    /// To a new file in the directory for temporary files, where all others fail.
+    Temporary {
+        /// Why not to the recordings directory.
+        why: Option<String>,
+    },
 }
 
 /// A recording that is saved.
@@ -41,10 +47,10 @@ pub struct Saved {
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The file's ending names no format.
-    #[error("can't tell the format of `{}` from its ending; known endings: {}", .0.display(), ending_list())]
+    #[error("can't tell the format of `{}` from its ending; let it end in {}", .0.display(), ending_list())]
     UnknownEnding(PathBuf),
     /// It is a directory.
-    #[error("the output `{}` is a directory; name a file in it", .0.display())]
+    #[error("the output `{}` is a directory; name a file in it, such as slow.json.gz", .0.display())]
     IsDirectory(PathBuf),
     /// Its directory is missing.
     #[error("the output's directory `{}` does not exist; create it first", .0.display())]
@@ -57,9 +63,6 @@ pub enum OutputError {
         /// The reason.
         source: io::Error,
     },
-    /// There is no directory for recordings, and it can't be created.
-    #[error("no place to keep the recording; name a file with -o")]
-    NoStore(#[source] StoreError),
     /// Writing failed in the end.
     #[error("can't save the recording to `{}`", .path.display())]
     Save {
@@ -75,11 +78,9 @@ impl OutputError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::UnknownEnding(_)
-            | Self::IsDirectory(_)
-            | Self::NoDirectory(_)
-            | Self::NotWritable { .. }
-            | Self::NoStore(_) => ExitCode::Usage,
+            Self::UnknownEnding(_) | Self::IsDirectory(_) | Self::NoDirectory(_) | Self::NotWritable { .. } => {
+                ExitCode::Usage
+            }
             Self::Save { .. } => ExitCode::RecordingFailed,
         }
     }
@@ -96,16 +97,18 @@ impl OutputPlan {
         store: Result<Store, StoreError>,
     ) -> Result<Self, crate::error::Error> {
         let Some(output) = output else {
-            let store = store?;
-            store.create().map_err(OutputError::NoStore)?;
-            check_writable(&store.recordings())?;
-            return Ok(Self::Store(store));
+            // A user without a (writable) home, as services have, still wants the recording.
+            return Ok(match usable(store) {
+                Ok(store) => Self::Store(store),
+                Err(error) => Self::Temporary { why: Some(error.to_string()) },
+            });
         };
-        target_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
         let path = cwd.join(output);
+        // Before its ending: a directory has none, and it is not that which is wrong with it.
         if path.is_dir() {
             return Err(OutputError::IsDirectory(output.to_path_buf()).into());
         }
+        target_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
         let directory = path.parent().expect("a path with an ending has a file name, so a parent");
         if !directory.is_dir() {
             return Err(OutputError::NoDirectory(directory.to_path_buf()).into());
@@ -119,9 +122,9 @@ impl OutputPlan {
     pub fn target(&self) -> Target {
         let named = match self {
             Self::File { path, .. } => target_of(path),
-            Self::Store(_) => None,
+            Self::Store(_) | Self::Temporary { .. } => None,
         };
-        // What the store keeps is named by us, for this format.
+        // All others are named by us, for this format.
         named.unwrap_or(Target { format: &FORMATS[0], gzip: true })
     }
 
@@ -131,6 +134,7 @@ impl OutputPlan {
         match self {
             Self::File { store, .. } => store.as_ref(),
             Self::Store(store) => Some(store),
+            Self::Temporary { .. } => None,
         }
     }
 
@@ -148,9 +152,10 @@ impl OutputPlan {
         let path = match self {
             Self::File { path, .. } => path.clone(),
             Self::Store(store) => store.claim(name, now)?,
+            Self::Temporary { .. } => temporary(name)?,
         };
         if let Err(source) = replace(&path, write) {
-            if matches!(self, Self::Store(_)) {
+            if !matches!(self, Self::File { .. }) {
                 // Ours and empty; if it can't go it does no harm.
                 let _ignored = fs::remove_file(&path);
             }
@@ -162,6 +167,30 @@ impl OutputPlan {
     }
 }
 
+/// The store, if recordings can be saved in it.
+fn usable(store: Result<Store, StoreError>) -> Result<Store, crate::error::Error> {
+    let store = store?;
+    store.create()?;
+    check_writable(&store.recordings())?;
+    Ok(store)
+}
+
+/// Takes a new file in the directory for temporary files, which others can write to as well, for the user's eyes only.
+fn temporary(name: &str) -> Result<PathBuf, OutputError> {
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(40).collect();
+    let directory = std::env::temp_dir();
+    let mut attempt = 1_u32;
+    loop {
+        let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
+        let path = directory.join(format!("traceview-{name}-{}{suffix}.json.gz", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+            Err(source) => return Err(OutputError::Save { path, source }),
+        }
+    }
+}
+
 /// The format that a file name's ending chooses; a name that is nothing but an ending chooses none.
 fn target_of(path: &Path) -> Option<Target> {
     let name = path.file_name()?.to_str()?;
@@ -170,7 +199,7 @@ fn target_of(path: &Path) -> Option<Target> {
 }
 
 fn ending_list() -> String {
-    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(", ")
+    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(" or ")
 }
 
 /// Creates a file in the directory and deletes it again: the only test that knows of all that can stand in the way.
@@ -230,23 +259,39 @@ mod tests {
         let error = resolve("slow.txt", directory.path()).unwrap_err();
         assert_eq!(
             error.to_message(),
-            "error: can't tell the format of `slow.txt` from its ending; known endings: .json.gz, .json\n"
+            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json\n"
         );
         assert_eq!(error.exit_code(), ExitCode::Usage);
         let error = resolve("missing/slow.json", directory.path()).unwrap_err();
         assert!(matches!(&error, Error::Output(OutputError::NoDirectory(path)) if path.ends_with("missing")));
-        fs::create_dir(directory.path().join("dir.json")).unwrap();
-        let error = resolve("dir.json", directory.path()).unwrap_err();
-        assert!(matches!(error, Error::Output(OutputError::IsDirectory(_))));
+        for name in ["dir.json", "dir"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+            let error = resolve(name, directory.path()).unwrap_err();
+            assert!(matches!(error, Error::Output(OutputError::IsDirectory(_))));
+        }
         // Nobody can create files in /proc, not even root.
         let error = resolve("/proc/slow.json", directory.path()).unwrap_err();
         assert!(matches!(error, Error::Output(OutputError::NotWritable { .. })));
-        assert!(matches!(
-            OutputPlan::resolve(None, directory.path(), no_store()).unwrap_err(),
-            Error::Store(StoreError::NoHome)
-        ));
         // The checks leave nothing behind.
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn who_has_no_home_gets_a_temporary_file() {
+        let nowhere = Path::new("/");
+        let homeless = OutputPlan::resolve(None, nowhere, no_store()).unwrap();
+        let refused = OutputPlan::resolve(None, nowhere, Ok(Store::at("/proc/data".into()))).unwrap();
+        for (plan, word) in [(homeless, "HOME"), (refused, "/proc/data")] {
+            assert!(matches!(&plan, OutputPlan::Temporary { why: Some(why) } if why.contains(word)), "{plan:?}");
+            let save = || plan.save("a/b", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
+            let (first, second) = (save(), save());
+            assert!(!first.is_last && first.store_error.is_none());
+            assert_ne!(first.path, second.path, "nothing is overwritten");
+            for saved in [first, second] {
+                assert_eq!(fs::read(&saved.path).unwrap(), b"1");
+                fs::remove_file(saved.path).unwrap();
+            }
+        }
     }
 
     #[test]

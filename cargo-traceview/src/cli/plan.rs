@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::args::RecordFlags;
 use super::output::OutputPlan;
 use super::store::{Store, StoreError};
+use crate::cargo::WatchedPackages;
 use crate::error::Error;
 
 /// Samples per second of each running thread, unless `--rate` says otherwise.
@@ -159,6 +160,8 @@ impl ProgramPlan {
 pub struct BuildInfo {
     /// The workspace's directory; code below it is the user's own.
     pub workspace_root: PathBuf,
+    /// Where the recording must not look like a changed source file.
+    pub watched: WatchedPackages,
     /// The package of the target.
     pub package: String,
     /// The cargo profile that it was built with.

@@ -40,8 +40,11 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     let (recording, outcome) = sample(plan, &signals)?;
     let profile = name(plan, &recording)?;
     drop(recording);
-    let saved = save(plan, &profile);
-    report(&profile, &saved, outcome.survivors);
+    let kept = save(plan, &profile);
+    if let OutputPlan::Temporary { why: Some(why) } = &plan.output {
+        terminal::say(&format!("warning: the recording goes to the directory for temporary files: {why}\n"));
+    }
+    report(&profile, &kept, outcome.survivors);
     let exit = match outcome.program {
         Ending::Ended(exit) => exit,
         // The recording is there to be looked at already, or whatever becomes of us.
@@ -59,23 +62,23 @@ struct Kept {
 /// Saves the recording: where it was to go or, as nothing may be lost, where else it can.
 fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
     let mut troubles = Vec::new();
-    let elsewhere = [plan.output.store().cloned().map(OutputPlan::Store), Some(temporary(&plan.name))];
+    let elsewhere = [plan.output.store().cloned().map(OutputPlan::Store), Some(OutputPlan::Temporary { why: None })];
     for output in std::iter::once(plan.output.clone()).chain(elsewhere.into_iter().flatten()) {
         let write = |out: &mut dyn Write| {
             traceview_core::format::write(profile, output.target(), out).map(drop).map_err(io::Error::other)
         };
         match output.save(&plan.name, SystemTime::now(), write) {
-            Ok(saved) => return Kept { saved: Some(saved), troubles },
+            Ok(saved) => {
+                if let Some(build) = &plan.build {
+                    // If its date can't be changed, the next build compiles what it need not.
+                    let _unchanged = build.watched.backdate(&saved.path);
+                }
+                return Kept { saved: Some(saved), troubles };
+            }
             Err(error) => troubles.push(error),
         }
     }
     Kept { saved: None, troubles }
-}
-
-fn temporary(name: &str) -> OutputPlan {
-    let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(40).collect();
-    let file = format!("traceview-{name}-{}.json.gz", std::process::id());
-    OutputPlan::File { path: std::env::temp_dir().join(file), store: None }
 }
 
 /// Says how it went. The program's exit status is passed on whatever happened to the recording.
@@ -83,8 +86,13 @@ fn report(profile: &Profile, kept: &Kept, survivors: usize) {
     for trouble in &kept.troubles {
         terminal::say(&trouble.to_message());
     }
-    if survivors > 0 {
-        terminal::say(&format!("traceview: {survivors} threads of it run on, untraced\n"));
+    if let (Some(saved), false) = (&kept.saved, kept.troubles.is_empty()) {
+        terminal::say(&format!("traceview: saved it as {} instead\n", saved.path.display()));
+    }
+    match survivors {
+        0 => {}
+        1 => terminal::say("traceview: 1 thread that it started runs on, untraced\n"),
+        survivors => terminal::say(&format!("traceview: {survivors} threads that it started run on, untraced\n")),
     }
     for warning in &profile.meta.warnings {
         terminal::say(&format!("warning: {}\n", warning.message));

@@ -48,6 +48,7 @@ fn program(built: Built, args: Vec<OsString>) -> ProgramPlan {
         name: built.target,
         build: Some(BuildInfo {
             workspace_root: built.workspace_root,
+            watched: built.watched,
             package: built.package,
             profile: built.profile.name,
             frame_pointers: built.frame_pointers,

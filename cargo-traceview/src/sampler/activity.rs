@@ -99,8 +99,8 @@ impl Activity {
     }
 
     /// Whether it sleeps, and has not run since that was settled if it was put on a CPU `runs` times by now.
-    pub(crate) fn sleeps_on(&self, runs: impl FnOnce() -> Option<u64>) -> bool {
-        matches!(&self.state, State::Asleep(sleep) if sleep.is_settled() && sleep.runs.is_some() && runs() == sleep.runs)
+    pub(crate) fn sleeps_on(&self, runs: Option<u64>) -> bool {
+        matches!(&self.state, State::Asleep(sleep) if sleep.is_settled() && runs.is_some() && runs == sleep.runs)
     }
 
     /// It was seen asleep as `seen` says: the wait that ended before, and what to do.
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_settled_sleep_is_a_wait_when_it_is_over() {
         let mut activity = settled();
-        assert!(activity.sleeps_on(|| Some(5)) && !activity.sleeps_on(|| Some(6)) && !activity.sleeps_on(|| None));
+        assert!(activity.sleeps_on(Some(5)) && !activity.sleeps_on(Some(6)) && !activity.sleeps_on(None));
         assert_eq!(activity.seen_asleep(sleep(12, HERE, 5)), (None, Step::LeaveAlone));
         assert_eq!(span(activity.wake(20)), Some((10, 20, WaitReason::Blocked, true)));
         assert_eq!(activity.wake(21), None, "it is awake");
@@ -221,7 +221,7 @@ mod tests {
     fn a_sleep_seen_once_is_no_wait() {
         let mut activity = Activity::new(0);
         activity.seen_asleep(sleep(10, HERE, 5));
-        assert!(!activity.sleeps_on(|| Some(5)), "it must be looked at again");
+        assert!(!activity.sleeps_on(Some(5)), "it must be looked at again");
         assert_eq!(activity.wake(11), None);
     }
 
@@ -246,7 +246,7 @@ mod tests {
     fn a_thread_that_woke_while_its_stack_was_read_is_looked_at_until_it_settles_again() {
         let mut activity = settled();
         activity.stack_seen(false);
-        assert!(!activity.sleeps_on(|| Some(5)));
+        assert!(!activity.sleeps_on(Some(5)));
         assert_eq!(activity.seen_asleep(sleep(12, HERE, 6)), (None, Step::LookAgain));
         assert_eq!(activity.seen_asleep(sleep(13, HERE, 6)), (None, Step::SeeStack));
     }

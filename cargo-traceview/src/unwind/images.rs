@@ -34,7 +34,8 @@ pub struct LoadedImage {
 #[derive(Default)]
 pub(super) struct Images {
     rows: Vec<LoadedImage>,
-    known: FxHashMap<(PathBuf, u64), ImageIndex>,
+    /// By path, device and inode.
+    known: FxHashMap<(PathBuf, (u32, u32), u64), ImageIndex>,
     /// What is known of the functions around addresses that were asked about: where stacks end, or threads sleep.
     functions: FxHashMap<(ImageIndex, u64), Option<FunctionFacts>>,
 }
@@ -57,7 +58,7 @@ impl Images {
             return None;
         }
         let path = PathBuf::from(map.path.strip_suffix(" (deleted)").unwrap_or(&map.path));
-        let key = (path, map.inode);
+        let key = (path, map.device, map.inode);
         if let Some(index) = self.known.get(&key) {
             return Some(*index);
         }
@@ -122,11 +123,13 @@ impl Images {
     /// The code of image `index` from `svma` on, as far as its file has it.
     pub(super) fn code(&self, index: ImageIndex, svma: u64) -> Option<&[u8]> {
         let image = self.loaded(index)?;
-        let segment =
-            image.segments().iter().find(|segment| (segment.svma..segment.svma + segment.file_size).contains(&svma))?;
-        let start = usize::try_from(svma - segment.svma + segment.file_offset).ok()?;
-        let end = usize::try_from(segment.file_offset + segment.file_size).ok()?;
-        image.data().get(start..end)
+        // Program headers can say anything.
+        image.segments().iter().find_map(|segment| {
+            let offset = svma.checked_sub(segment.svma).filter(|offset| *offset < segment.file_size)?;
+            let start = usize::try_from(segment.file_offset.checked_add(offset)?).ok()?;
+            let end = usize::try_from(segment.file_offset.checked_add(segment.file_size)?).ok()?;
+            image.data().get(start..end)
+        })
     }
 }
 

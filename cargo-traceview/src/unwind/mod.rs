@@ -204,7 +204,9 @@ impl Unwinder<'_> {
     /// Unwinds a copied stack and stores it. The stack, and whether it was inferred.
     fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> (u32, bool) {
         let (mut walked, mut used) = self.walk(process, &snapshot);
-        if self.leads_out_of_code(process, &snapshot, walked.end) && self.refresh(process, time, snapshot.tid) {
+        let has_news =
+            self.leads_out_of_code(process, &snapshot, walked.end) && self.refresh(process, time, snapshot.tid);
+        if has_news {
             (walked, used) = self.walk(process, &snapshot);
         }
         let mut end = self.judge(process, walked.end);
@@ -220,11 +222,22 @@ impl Unwinder<'_> {
         let frames = self.addresses.iter().rev().map(|avma| frame(code, *avma));
         let kernel = snapshot.syscall.map(|syscall| RawFrame::Kernel { syscall });
         let stack = self.interner.stack(cut.into_iter().chain(frames).chain(kernel));
-        if let Stack::Copied { bytes, .. } = snapshot.stack {
-            let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
-            let deep = (ran_out && bytes.len() >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
+        let recycled = match snapshot.stack {
+            Stack::Copied { bytes, .. } => {
+                let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
+                let deep = (ran_out && bytes.len() >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
+                Some(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes })
+            }
+            // It was walked by rules that lack code which was loaded since: the next one needs those of now.
+            Stack::Walked(_) if has_news => {
+                let deep = Some(Box::new(DeepRules::of(code)));
+                Some(Recycled { tid: snapshot.tid, used: LARGEST_COPY, ran_out: true, deep, buffer: Vec::new() })
+            }
+            Stack::Walked(_) => None,
+        };
+        if let Some(recycled) = recycled {
             // The tracer hung up if it does not want its memory back.
-            let _tracer_gone = self.recycle.send(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes });
+            let _tracer_gone = self.recycle.send(recycled);
         }
         (stack.expect("a walk has at least the frame it starts with"), inferred)
     }

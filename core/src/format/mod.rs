@@ -70,7 +70,9 @@ pub enum ReadError {
         start: String,
     },
     /// The compressed data ends too soon.
-    #[error("the gzip data is cut off after {decompressed} decompressed bytes: the file is incomplete")]
+    #[error(
+        "the gzip data is cut off after {decompressed} decompressed bytes: the file is incomplete, copy or record it again"
+    )]
     TruncatedGzip {
         /// How much could be decompressed.
         decompressed: u64,
@@ -90,7 +92,7 @@ pub enum ReadError {
         max_size: u64,
     },
     /// The text ends too soon.
-    #[error("the file ends too early, at byte {offset}: it is incomplete")]
+    #[error("the file ends too early, at byte {offset}: it is incomplete, copy or record it again")]
     Truncated {
         /// Where it ends.
         offset: usize,

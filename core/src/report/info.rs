@@ -75,7 +75,7 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
         &source.version.map_or_else(|| source.format.clone(), |version| format!("{} {version}", source.format)),
     )?;
     line("Name", &profile.meta.name)?;
-    line("Command", &profile.meta.command_line.join(" "))?;
+    line("Command", &command_text(&profile.meta.command_line))?;
     line("Machine", &machine(profile))?;
     line("Compiler", profile.meta.rustc.as_deref().unwrap_or_default())?;
     line("Recorder", profile.meta.recorder.as_deref().unwrap_or_default())?;
@@ -95,6 +95,19 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
         writeln!(out, "{}{}", if index == 0 { "\n" } else { "" }, printable(&text))?;
     }
     Ok(())
+}
+
+/// The words as a shell takes them, so that the line can be copied and run.
+fn command_text(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
+    let quoted = words.iter().map(|word| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// `14.9 s (user 9.8 s, kernel 5.1 s)`; empty if not known.
@@ -285,5 +298,16 @@ impl<'a> SystemId<'a> {
 impl<'a> WarningInfo<'a> {
     fn of(warning: &'a crate::model::Warning) -> Self {
         Self { code: &warning.code, count: warning.count, first: warning.first.as_deref(), message: &warning.message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_text;
+
+    #[test]
+    fn a_command_can_be_copied_into_a_shell() {
+        let words = ["./rg", "-c", r"fn .*\(", "it's", "", "--x=a,b"].map(str::to_owned);
+        assert_eq!(command_text(&words), r"./rg -c 'fn .*\(' 'it'\''s' '' --x=a,b");
     }
 }

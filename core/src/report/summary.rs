@@ -106,10 +106,40 @@ fn quality(profile: &Profile, summary: &Summary) -> String {
     }
     match profile.processes.first().and_then(|process| process.exit) {
         Some(ExitStatus::Code(code)) => text.push_str(&format!(", exit {code}")),
-        Some(ExitStatus::Signal(signal)) => text.push_str(&format!(", ended by signal {signal}")),
+        Some(ExitStatus::Signal(signal)) => {
+            text.push_str(&format!(", ended by signal {signal}{}", signal_name(signal)));
+        }
         None => {}
     }
     text
+}
+
+/// ` (SIGSEGV)`, for the signals that end programs.
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 20] = [
+        (1, "HUP"),
+        (2, "INT"),
+        (3, "QUIT"),
+        (4, "ILL"),
+        (5, "TRAP"),
+        (6, "ABRT"),
+        (7, "BUS"),
+        (8, "FPE"),
+        (9, "KILL"),
+        (10, "USR1"),
+        (11, "SEGV"),
+        (12, "USR2"),
+        (13, "PIPE"),
+        (14, "ALRM"),
+        (15, "TERM"),
+        (24, "XCPU"),
+        (25, "XFSZ"),
+        (26, "VTALRM"),
+        (27, "PROF"),
+        (31, "SYS"),
+    ];
+    let name = NAMES.into_iter().find(|(number, _)| *number == signal);
+    name.map_or_else(String::new, |(_, name)| format!(" (SIG{name})"))
 }
 
 /// `Crates: memchr 38 %, kernel 34 %, ignore 11 %.`
@@ -123,4 +153,16 @@ fn crates(profile: &Profile, labels: &Labels<'_>, list: &FunctionList) -> String
         .map(|(name, percent)| format!("{} {percent:.0} %", printable(name)))
         .collect();
     if shares.is_empty() { String::new() } else { format!("Crates: {}.", shares.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signal_name;
+
+    #[test]
+    fn signals_that_end_programs_have_names() {
+        assert_eq!(signal_name(11), " (SIGSEGV)");
+        assert_eq!(signal_name(15), " (SIGTERM)");
+        assert_eq!(signal_name(34), "", "a real-time signal");
+    }
 }

@@ -45,8 +45,8 @@ impl Tracer<'_> {
         }
         match event {
             libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
-                // The new thread's own first report may have come already. Its number is that of its pid namespace's
-                // root, as all numbers here.
+                // The new thread's own first report may have come already. The kernel says its id as we see it, whatever
+                // namespace it is in.
                 if let Ok(child) = sys::event_message(tid)
                     && let Ok(child) = Tid::try_from(child)
                     && self.table.get(child).is_none()

@@ -307,29 +307,33 @@ impl<'a> Tracer<'a> {
         if now < thread.rest_until {
             return true;
         }
-        if thread.activity.is_stopped() || thread.activity.sleeps_on(|| thread.runs()) {
+        if thread.activity.is_stopped() {
+            return false;
+        }
+        // Before its place: if it was not put on a CPU since, that still is its place.
+        let sched = thread.schedstat();
+        let runs = sched.map(|sched| sched.runs);
+        if thread.activity.sleeps_on(runs) {
             return false;
         }
         match thread.whereabouts() {
             None => true,
             Some(Whereabouts::Running) => {
                 self.wake(tid, now);
-                self.interrupt(tid);
+                self.interrupt(tid, sched.map(|sched| sched.wait_ns));
                 true
             }
             Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
                 // A call that a stop interrupted goes on under another number.
                 let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
-                let runs = thread.runs();
                 self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs))
             }
         }
     }
 
-    fn interrupt(&mut self, tid: Tid) {
+    fn interrupt(&mut self, tid: Tid, queued_before_ns: Option<i64>) {
         let due = self.ticker.last_deadline();
         let Some(thread) = self.table.get(tid) else { return };
-        let queued_before_ns = thread.schedstat().map(|stat| stat.wait_ns);
         let sent = sys::monotonic_ns();
         if sys::interrupt(tid).is_ok() {
             thread.interrupt = Some(Interrupt { sent, due, queued_before_ns });
