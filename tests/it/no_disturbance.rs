@@ -53,6 +53,14 @@ fn no_waiting_call_is_interrupted() {
     assert_undisturbed("", "all 60");
 }
 
+/// Linux tells a tracer even of signals that the traced process ignores, and ends its calls for that.
+#[test]
+fn signals_that_are_ignored_end_no_wait() {
+    let traceview = traceview();
+    let truth = traceview.record("", "ignored_signals", "50").truth();
+    assert_eq!((number(&truth, "waits"), number(&truth, "eintr")), (50, 0), "{truth}");
+}
+
 #[test]
 fn not_even_at_a_high_rate() {
     assert_undisturbed("--rate 10000", "all 20");

@@ -118,6 +118,29 @@ pub(crate) struct Status {
     pub(crate) parent: Tid,
 }
 
+impl Status {
+    /// Whether `signal` means nothing to the process: it says so, or it has no handler for one that does nothing by
+    /// default. (SIGCONT does something even when it is ignored.)
+    pub(crate) fn ignores(&self, signal: i32) -> bool {
+        self.ignored_in_effect() & bit(signal) != 0
+    }
+
+    /// Whether a signal waits that the thread will be interrupted by.
+    pub(crate) fn has_signal_waiting(&self) -> bool {
+        self.pending & !self.blocked & !self.ignored_in_effect() != 0
+    }
+
+    fn ignored_in_effect(&self) -> u64 {
+        let by_default = bit(libc::SIGCHLD) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
+        self.ignored | (by_default & !self.caught)
+    }
+}
+
+/// The bit of `signal` in a mask.
+fn bit(signal: i32) -> u64 {
+    u32::try_from(signal - 1).ok().and_then(|shift| 1_u64.checked_shl(shift)).unwrap_or(0)
+}
+
 /// Parses `/proc/PID/task/TID/status`.
 pub(crate) fn parse_status(text: &str) -> Status {
     let mut status = Status::default();
@@ -286,6 +309,20 @@ mod tests {
         assert_eq!((stat.user_ticks, stat.system_ticks), (7, 5));
         assert_eq!(parse_stat("77 (x"), None);
         assert_eq!(parse_stat("77 (x) S"), None);
+    }
+
+    #[test]
+    fn signals_that_mean_nothing_are_told_from_those_that_do() {
+        let status = |ignored: u64, caught: u64| Status { ignored, caught, ..Status::default() };
+        assert!(status(0, 0).ignores(libc::SIGCHLD), "by default");
+        assert!(!status(0, bit(libc::SIGCHLD)).ignores(libc::SIGCHLD), "it has a handler");
+        assert!(status(bit(libc::SIGUSR1), 0).ignores(libc::SIGUSR1));
+        assert!(!status(0, 0).ignores(libc::SIGUSR1) && !status(0, 0).ignores(libc::SIGCONT));
+        assert!(!status(!0, 0).ignores(0) && status(bit(64), 0).ignores(64), "no signal, and the last one");
+        let waiting = |pending: u64| Status { pending, ..status(0, 0) }.has_signal_waiting();
+        assert!(waiting(bit(libc::SIGTERM)) && !waiting(bit(libc::SIGWINCH)) && !waiting(0));
+        let blocked = Status { pending: bit(10), blocked: bit(10), ..Status::default() };
+        assert!(!blocked.has_signal_waiting());
     }
 
     #[test]

@@ -421,6 +421,9 @@ impl<'a> Tracer<'a> {
             WaitStatus::Killed(signal) => self.on_gone(tid, now, ExitStatus::Signal(signal)),
             WaitStatus::Signal(signal) => {
                 self.meet(tid, now);
+                if let Ok(raw) = sys::registers(tid) {
+                    wind_back(tid, &Registers::new(raw), Some(signal));
+                }
                 resume(tid, signal);
             }
             WaitStatus::Event(event) => {
@@ -464,6 +467,13 @@ impl<'a> Tracer<'a> {
         };
         let interrupt = thread.interrupt.take();
         let Some(interrupt) = interrupt else {
+            // An interrupt that was sent twice, or the end of a stop by job control, or a new thread. Calls that job control
+            // cut short fail without us, too.
+            if !thread.activity.is_stopped()
+                && let Ok(raw) = sys::registers(tid)
+            {
+                wind_back(tid, &Registers::new(raw), None);
+            }
             // Before it runs again: its next stop must find it awake.
             self.wake(tid, now);
             resume(tid, 0);
@@ -472,7 +482,7 @@ impl<'a> Tracer<'a> {
         self.unanswered = self.unanswered.saturating_sub(1);
         let seen = self.see(tid);
         if let Some(seen) = &seen {
-            wind_back(tid, &seen.registers);
+            wind_back(tid, &seen.registers, None);
         }
         resume(tid, 0);
         let held = sys::monotonic_ns() - interrupt.sent;
@@ -661,14 +671,17 @@ fn resume(tid: Tid, signal: i32) {
     let _gone_already = sys::resume(tid, signal);
 }
 
-/// A thread that ran when it was looked at can have entered a call by the time it stops; calls that the kernel does not
-/// redo by itself would fail with EINTR then. Such a call is made again, unless a signal waits that the program wants to
-/// be interrupted by.
-fn wind_back(tid: Tid, registers: &Registers) {
+/// Makes a call again that fails with EINTR because of us.
+///
+/// A thread that ran when it was looked at can have entered a call by the time it stops, and calls that the kernel does not
+/// redo by itself end then. And of a traced thread even a `signal` that it ignores ends them, because the tracer is told of
+/// it. The call is not made again if a signal waits that the program wants to be interrupted by.
+fn wind_back(tid: Tid, registers: &Registers, signal: Option<i32>) {
     let Some(wound) = registers.wound_back() else { return };
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{tid}/status")) else { return };
-    let status = proc_fs::parse_status(&status);
-    if status.pending & !status.blocked == 0 {
+    let Ok(status) = std::fs::read(format!("/proc/{tid}/status")) else { return };
+    let status = proc_fs::parse_status(&String::from_utf8_lossy(&status));
+    let is_ignored = signal.is_none_or(|signal| status.ignores(signal));
+    if is_ignored && !status.has_signal_waiting() {
         let _gone_already = sys::set_registers(tid, wound.raw());
     }
 }
