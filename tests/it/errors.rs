@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use traceview_tests::process::{Finished, finish};
+use traceview_tests::process::Finished;
 use traceview_tests::recording::Recorded;
 use traceview_tests::tools::has_tool;
 use traceview_tests::workload::workload;

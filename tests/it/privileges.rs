@@ -1,5 +1,7 @@
 //! No rights are needed: an ordinary user, and a machine where perf_event_open is forbidden.
 
+use std::path::Path;
+
 use traceview_tests::process::finish;
 use traceview_tests::recording::{Recorded, number, percent, percentage};
 use traceview_tests::tools::{has_tool, is_root};
@@ -46,4 +48,19 @@ fn perf_events_are_not_needed() {
     let forbidden = finish(check.arg(&without_perf).arg("--check"), b"");
     assert_eq!(forbidden.code, 0, "the filter does not work: {}", forbidden.stderr);
     assert_good(&traceview.record("", "shares", "1"));
+}
+
+/// A program that traces others fails while it is traced itself; the user is told, and what to do.
+#[test]
+fn a_program_that_traces_others_is_told_of() {
+    let traceview = traceview();
+    if !has_tool("strace") {
+        return;
+    }
+    let warned = |flags: &str| {
+        let recorded = traceview.record_program(flags, Path::new("strace"), "-o /dev/null true", b"");
+        recorded.finished.stderr.contains("`strace` can trace other programs")
+    };
+    assert!(warned(""), "with its children");
+    assert!(!warned("--no-children"), "without them it works");
 }

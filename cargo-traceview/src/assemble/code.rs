@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use traceview_core::model::{
     Crate, Frame, FrameId, Function, FunctionKind, Library, LibraryId, NativeSymbol, ProfileBuilder, Resource,
-    ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus, Warning,
+    ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus,
 };
 
 use crate::image::BuildId;
@@ -18,8 +18,8 @@ pub(super) struct Code {
     pub(super) libraries: Vec<LibraryId>,
     /// The innermost node of each raw stack.
     pub(super) stacks: Vec<StackId>,
-    /// What a person should know about names that are missing.
-    pub(super) warnings: Vec<Warning>,
+    /// Where the names of each image came from.
+    pub(super) symbols: Vec<SymbolStatus>,
 }
 
 impl Code {
@@ -31,8 +31,13 @@ impl Code {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Self {
         let names = Names::resolve(recording, progress);
-        let libraries: Vec<LibraryId> = (0..recording.images.len())
-            .map(|index| add_library(&recording.images[index], names.status(recording, index), builder))
+        let symbols: Vec<SymbolStatus> =
+            (0..recording.images.len()).map(|index| names.status(recording, index)).collect();
+        let libraries: Vec<LibraryId> = recording
+            .images
+            .iter()
+            .zip(&symbols)
+            .map(|(loaded, status)| add_library(loaded, *status, builder))
             .collect();
         let mut naming = Naming { recording, origins, names: &names, libraries: &libraries, builder };
         let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
@@ -43,7 +48,7 @@ impl Code {
                 frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
             stacks.push(innermost.expect("each raw frame has at least one frame"));
         }
-        Self { libraries, stacks, warnings: warnings(recording, &names) }
+        Self { libraries, stacks, symbols }
     }
 }
 
@@ -120,7 +125,8 @@ fn add_library(loaded: &LoadedImage, symbols: SymbolStatus, builder: &mut Profil
     })
 }
 
-fn file_name(loaded: &LoadedImage) -> String {
+/// The name that people know a file with code by.
+pub(super) fn file_name(loaded: &LoadedImage) -> String {
     loaded.path.file_name().unwrap_or(loaded.path.as_os_str()).to_string_lossy().into_owned()
 }
 
@@ -257,41 +263,4 @@ fn standard(category: Category) -> StandardCategory {
         Category::Jit => StandardCategory::Jit,
         Category::Other => StandardCategory::Other,
     }
-}
-
-fn warnings(recording: &Recording, names: &Names) -> Vec<Warning> {
-    // The program itself is what its process has lowest in memory, by the kernel's layout.
-    let program = recording.mappings.iter().find(|mapping| mapping.process == 0).map(|mapping| mapping.image);
-    let mut warnings = Vec::new();
-    let mut frames = vec![0; recording.images.len()];
-    for frame in &recording.frames {
-        if let RawFrame::Code { image, .. } = frame {
-            frames[*image] += 1;
-        }
-    }
-    for (index, loaded) in recording.images.iter().enumerate() {
-        let name = file_name(loaded);
-        let (code, message) = match (&loaded.image, names.status(recording, index)) {
-            (Err(reason), _) => ("no-file", format!("no names for the code of `{name}`: {reason}")),
-            (Ok(_), SymbolStatus::SymbolTable) if program == Some(index) => (
-                "no-debug-info",
-                format!(
-                    "`{name}` has no debug information: its functions have names, but no files and lines, and inlined \
-                     functions are not seen; build it with debug = 1 (`cargo traceview` does that itself)"
-                ),
-            ),
-            (Ok(_), SymbolStatus::Stripped) if program == Some(index) => (
-                "stripped",
-                format!(
-                    "`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"
-                ),
-            ),
-            _ => continue,
-        };
-        if frames[index] > 0 {
-            let first = Some(loaded.path.display().to_string());
-            warnings.push(Warning { code: code.to_owned(), message, count: frames[index], first });
-        }
-    }
-    warnings
 }

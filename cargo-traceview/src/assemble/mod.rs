@@ -1,11 +1,12 @@
 //! From what was recorded to a [`Profile`]: names for addresses, rows for records.
 
 mod code;
+mod warnings;
 
 use traceview_core::model::check::Invalid;
 use traceview_core::model::{
     CpuDelta, Mapping, Meta, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, SampleFlags, StackId, Thread,
-    Time, Values, Wait,
+    Time, Values, Wait, Warning,
 };
 
 use crate::sampler::arch;
@@ -21,22 +22,56 @@ pub struct Context {
     pub rate_hz: u32,
     /// Whose code is whose.
     pub origins: OriginRules,
+    /// Whether children of the program were recorded.
+    pub follow_children: bool,
+}
+
+/// What of a recording goes into a profile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    All,
+    /// Only what matters most, and what can hardly be wrong.
+    Samples,
 }
 
 /// Makes a profile of a recording. `progress` is called with how many of how many addresses have names.
 ///
+/// A recording that breaks a rule of the model would be a fault of the recorder. Its samples are kept even then.
+///
 /// # Errors
-/// When the recording breaks a rule of the model, which would be a fault of the recorder.
+/// When not even its samples keep the rules.
 pub fn assemble(
     recording: &Recording,
-    context: Context,
+    context: &Context,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Profile, Invalid> {
+    let invalid = match build(recording, context, progress, Parts::All).finish() {
+        Ok(profile) => return Ok(profile),
+        Err(invalid) => invalid,
+    };
+    let mut builder = build(recording, context, progress, Parts::Samples);
+    builder.meta_mut().warnings.push(Warning {
+        code: "recorder-fault".to_owned(),
+        message: format!(
+            "waits, mappings and times of ends were left out, because the recorder got them wrong: {invalid}"
+        ),
+        count: 1,
+        first: None,
+    });
+    builder.finish()
+}
+
+fn build(
+    recording: &Recording,
+    context: &Context,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    parts: Parts,
+) -> ProfileBuilder {
     let mut builder = ProfileBuilder::with_standard_categories();
     let code = Code::new(recording, &context.origins, &mut builder, progress);
     let processes: Vec<ProcessId> =
-        recording.processes.iter().map(|record| add_process(record, recording, &mut builder)).collect();
-    for mapping in &recording.mappings {
+        recording.processes.iter().map(|record| add_process(record, parts, &mut builder)).collect();
+    for mapping in recording.mappings.iter().filter(|_| parts == Parts::All) {
         builder.add_mapping(Mapping {
             process: processes[mapping.process],
             library: code.libraries[mapping.image],
@@ -61,32 +96,34 @@ pub fn assemble(
         let name = builder.string(&record.name);
         let mut thread = Thread::new(processes[record.process], OsId::Number(record.tid.into()), name);
         thread.is_main = is_main;
-        fill_thread(&mut thread, record, &code.stacks, &mut builder);
+        fill_samples(&mut thread, record, &code.stacks);
+        if parts == Parts::All {
+            thread.end = record.end.map(Time);
+            fill_waits(&mut thread, record, &code.stacks, &mut builder);
+        }
         builder.add_thread(thread);
     }
-    fill_meta(builder.meta_mut(), context.meta, recording, context.rate_hz);
-    builder.meta_mut().warnings = code.warnings;
-    builder.finish()
+    fill_meta(builder.meta_mut(), context, recording);
+    builder.meta_mut().warnings = warnings::warnings(recording, &code.symbols, context.follow_children);
+    builder
 }
 
-fn add_process(record: &ProcessRecord, recording: &Recording, builder: &mut ProfileBuilder) -> ProcessId {
+fn add_process(record: &ProcessRecord, parts: Parts, builder: &mut ProfileBuilder) -> ProcessId {
     let name = builder.string(&record.name);
     let command_line = record.command_line.iter().map(|argument| builder.string(argument)).collect();
-    debug_assert!(record.parent.is_none_or(|parent| parent < recording.processes.len()));
     builder.add_process(Process {
         pid: OsId::Number(record.pid.into()),
         parent: record.parent.map(ProcessId::new),
         name,
         command_line,
         start: Some(Time(record.start)),
-        end: record.end.map(Time),
+        end: record.end.map(Time).filter(|_| parts == Parts::All),
         exit: record.exit,
     })
 }
 
-fn fill_thread(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], builder: &mut ProfileBuilder) {
+fn fill_samples(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId]) {
     thread.start = Some(Time(record.start));
-    thread.end = record.end.map(Time);
     thread.usage = record.usage;
     let samples = &mut thread.samples;
     for sample in &record.samples {
@@ -102,6 +139,9 @@ fn fill_thread(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], b
         let weight = |flags: &SampleFlags| i64::from(!flags.has(SampleFlags::CHARGED_AT_EXIT));
         samples.weight = Values::Integer(samples.flags.iter().map(weight).collect());
     }
+}
+
+fn fill_waits(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], builder: &mut ProfileBuilder) {
     for wait in &record.waits {
         let syscall = wait.syscall.map(|number| builder.string(&arch::syscall_label(number)));
         let target = wait.target.as_deref().map(|target| builder.string(target));
@@ -117,15 +157,15 @@ fn fill_thread(thread: &mut Thread, record: &ThreadRecord, stacks: &[StackId], b
     }
 }
 
-fn fill_meta(meta: &mut Meta, known: Meta, recording: &Recording, rate_hz: u32) {
+fn fill_meta(meta: &mut Meta, context: &Context, recording: &Recording) {
     *meta = Meta {
         start_unix_ns: Some(recording.start_unix_ns),
         start_monotonic_ns: Some(recording.start_monotonic_ns),
         recording_start: Some(Time::ZERO),
         recording_end: Some(Time(recording.end)),
-        interval: Some(Nanos(1_000_000_000 / i64::from(rate_hz))),
+        interval: Some(Nanos(1_000_000_000 / i64::from(context.rate_hz))),
         recorder: Some(format!("cargo-traceview {}", env!("CARGO_PKG_VERSION"))),
         quality: Some(recording.quality),
-        ..known
+        ..context.meta.clone()
     };
 }

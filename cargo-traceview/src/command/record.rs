@@ -161,9 +161,9 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
     };
     let origins =
         OriginRules::new(build.map(|build| build.workspace_root.clone()), build.map(|build| build.package.clone()));
-    let context = Context { meta, rate_hz: plan.rate_hz, origins };
+    let context = Context { meta, rate_hz: plan.rate_hz, origins, follow_children: plan.follow_children };
     let line = LiveLine::new(plan.live);
-    let profile = assemble(recording, context, &|done, total| line.names(done, total));
+    let profile = assemble(recording, &context, &|done, total| line.names(done, total));
     line.clear();
     profile.map_err(|error| Error::Recording(error.into()))
 }

@@ -385,6 +385,7 @@ impl Unwinder<'_> {
             frames: self.interner.frames,
             stacks: self.interner.stacks,
             quality: traceview_core::model::Quality::default(),
+            hidden_looks: 0,
         }
     }
 }

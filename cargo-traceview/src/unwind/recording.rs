@@ -32,6 +32,8 @@ pub struct Recording {
     pub stacks: Vec<(Option<u32>, u32)>,
     /// How well it went.
     pub quality: Quality,
+    /// How often a thread was there, but could not be looked at.
+    pub hidden_looks: u64,
 }
 
 /// A process.
@@ -155,6 +157,7 @@ impl Recording {
     /// Closes the recording with what the tracer counted.
     pub(crate) fn end(&mut self, end: &TraceEnd, progress: &Progress) {
         self.end = end.time - self.start_monotonic_ns;
+        self.hidden_looks = end.hidden_looks;
         self.quality = Quality {
             ticks: progress.ticks.load(Relaxed),
             missed_ticks: end.missed_ticks,

@@ -100,6 +100,8 @@ pub(crate) struct TraceEnd {
     pub(crate) kill_at: i64,
     /// What the ticker counted.
     pub(crate) missed_ticks: u64,
+    /// How often a thread was there, but could not be looked at.
+    pub(crate) hidden_looks: u64,
 }
 
 /// See the module's documentation.
@@ -116,6 +118,7 @@ pub(crate) struct Tracer<'a> {
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
+    hidden_looks: u64,
     unanswered: usize,
     patience_pause: u32,
     outbox: Vec<Event>,
@@ -145,6 +148,7 @@ impl<'a> Tracer<'a> {
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
+            hidden_looks: 0,
             unanswered: 0,
             patience_pause: 0,
             outbox: Vec::new(),
@@ -193,7 +197,14 @@ impl<'a> Tracer<'a> {
         let time = sys::monotonic_ns();
         let survivors = self.finish(time);
         self.flush_all();
-        Ok(TraceEnd { root_exit: self.root_exit, time, survivors, kill_at, missed_ticks: self.ticker.missed() })
+        Ok(TraceEnd {
+            root_exit: self.root_exit,
+            time,
+            survivors,
+            kill_at,
+            missed_ticks: self.ticker.missed(),
+            hidden_looks: self.hidden_looks,
+        })
     }
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
@@ -317,7 +328,11 @@ impl<'a> Tracer<'a> {
             return false;
         }
         match thread.whereabouts() {
-            None => true,
+            None => {
+                // A thread that is there, but hides.
+                self.hidden_looks += u64::from(sched.is_some());
+                true
+            }
             Some(Whereabouts::Running) => {
                 self.wake(tid, now);
                 self.interrupt(tid, sched.map(|sched| sched.wait_ns));
