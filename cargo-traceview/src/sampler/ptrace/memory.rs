@@ -1,0 +1,99 @@
+//! Memory of threads: where their stacks are, and copies of them.
+
+use super::super::arch::Registers;
+use super::super::event::{Event, Stack};
+use super::super::proc_fs;
+use super::super::thread_table::{LARGEST_COPY, SMALL_STACK};
+use super::Tracer;
+use super::sys::{self, Tid};
+
+/// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
+const REST_AFTER_LOOK: i64 = 5;
+
+impl Tracer<'_> {
+    /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
+    pub(super) fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
+        let (pc, sp, fp) = (registers.pc(), registers.sp(), registers.fp());
+        let copied = self.copy_stack(tid, sp);
+        let Stack::Copied { bytes, has_more: true } = &copied else { return copied };
+        if bytes.len() < LARGEST_COPY {
+            return copied;
+        }
+        let Some(thread) = self.table.get(tid) else { return copied };
+        let process = thread.process;
+        let Some(deep) = self.table.process(process).deep.clone() else { return copied };
+        let started = sys::monotonic_ns();
+        let walk = deep.walk_held(tid, pc, sp, fp);
+        let ended = sys::monotonic_ns();
+        if let Some(thread) = self.table.get(tid) {
+            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
+        }
+        self.recycle(copied);
+        Stack::Walked(walk)
+    }
+
+    pub(super) fn recycle(&mut self, stack: Stack) {
+        if let Stack::Copied { bytes, .. } = stack {
+            self.in_flight -= bytes.capacity();
+            self.buffers.push(bytes);
+        }
+    }
+
+    /// Copies the part of the thread's stack that is in use, as far as it will be needed.
+    pub(super) fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
+        const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
+        self.find_stack(tid, sp);
+        let Some(thread) = self.table.get(tid) else { return NOTHING };
+        let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
+        let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
+        let mut bytes = self.buffers.pop().unwrap_or_default();
+        bytes.resize(wanted, 0);
+        let read = sys::read_memory(tid, sp, &mut bytes);
+        bytes.truncate(read);
+        self.in_flight += bytes.capacity();
+        Stack::Copied { bytes, has_more: wanted < in_use }
+    }
+
+    /// Finds out which memory the thread's stack is in. Threads come with new stacks, and some change theirs all the time
+    /// (coroutines); reading the map of a process that has many takes long, so it is looked up in the last one first.
+    fn find_stack(&mut self, tid: Tid, sp: u64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let (process, pid, (low, high)) = (thread.process, thread.pid, thread.stack_range);
+        let process = self.table.process(process);
+        if !process.mapped {
+            self.read_maps(tid, pid, sp);
+        } else if !(low..high).contains(&sp) {
+            match process.writable_around(sp) {
+                Some(range) => {
+                    if let Some(thread) = self.table.get(tid) {
+                        thread.stack_range = range;
+                    }
+                }
+                None => self.read_maps(tid, pid, sp),
+            }
+        }
+    }
+
+    /// Reads the memory map of a thread's process: for the unwinder if it has none yet, and for where `sp` is in. The
+    /// longer that takes the longer the thread is left alone, as it may be held meanwhile.
+    pub(super) fn read_maps(&mut self, tid: Tid, pid: Tid, sp: u64) {
+        let started = sys::monotonic_ns();
+        let Ok(text) = proc_fs::read_thread_file(pid, tid, "maps") else { return };
+        let maps = proc_fs::parse_maps(&text);
+        let Some(thread) = self.table.get(tid) else { return };
+        let index = thread.process;
+        let process = self.table.process(index);
+        process.writable.clear();
+        process.writable.extend(maps.iter().filter(|map| map.writable).map(|map| (map.start, map.end)));
+        let stack_range = process.writable_around(sp).unwrap_or_default();
+        let is_news = !std::mem::replace(&mut process.mapped, true);
+        if let Some(thread) = self.table.get(tid) {
+            let now = sys::monotonic_ns();
+            thread.stack_range = stack_range;
+            thread.rest_until = now + REST_AFTER_LOOK * (now - started);
+        }
+        if is_news {
+            self.send(Event::Maps { process: index, tid, time: sys::monotonic_ns(), maps });
+        }
+    }
+}

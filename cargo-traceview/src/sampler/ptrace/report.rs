@@ -1,0 +1,213 @@
+//! Taking reports: what a thread that stopped says, and what becomes of it.
+
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+use traceview_core::model::ExitStatus;
+
+use super::super::arch::Registers;
+use super::super::event::{Event, Sample, Snapshot, Stack};
+use super::super::proc_fs::{self, SchedStat};
+use super::super::thread_table::Interrupt;
+use super::sys::{self, Tid, WaitStatus};
+use super::{IN_FLIGHT_LIMIT, Reports, Tracer, resume};
+
+/// Reports are taken for no longer than this before it is seen to what else there is to do.
+const REPORTS_NS: i64 = 10_000_000;
+
+/// A thread whose CPU the sampler itself takes when it wakes queues for this long, and what it takes to look at it.
+const OWN_DELAY_NS: i64 = 30_000;
+
+/// A tick that starts later than this is late.
+const LATE_NS: i64 = 100_000;
+
+/// Shorter queueing is not worth a row.
+const SHORTEST_QUEUEING_NS: i64 = 200_000;
+
+impl Tracer<'_> {
+    /// Takes the reports that are there, for a limited time: threads can make them as fast as they are answered.
+    pub(super) fn take_reports(&mut self) -> io::Result<Reports> {
+        let until = sys::monotonic_ns() + REPORTS_NS;
+        while self.root_exit.is_none() {
+            match sys::wait_any() {
+                Ok(Some((tid, status))) => self.on_report(tid, status),
+                Ok(None) => return Ok(Reports::AllTaken),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Reports::NobodyLeft),
+                Err(error) => return Err(error),
+            }
+            if sys::monotonic_ns() >= until {
+                return Ok(Reports::MoreToCome);
+            }
+        }
+        Ok(Reports::AllTaken)
+    }
+
+    fn on_report(&mut self, tid: Tid, status: WaitStatus) {
+        let now = sys::monotonic_ns();
+        match status {
+            WaitStatus::Exited(code) => self.on_gone(tid, now, ExitStatus::Code(code)),
+            WaitStatus::Killed(signal) => self.on_gone(tid, now, ExitStatus::Signal(signal)),
+            WaitStatus::Signal(signal) => {
+                self.meet(tid, now);
+                if let Ok(raw) = sys::registers(tid) {
+                    wind_back(tid, &Registers::new(raw), Some(signal));
+                }
+                resume(tid, signal);
+            }
+            WaitStatus::Event(event) => {
+                self.on_event(tid, event, now);
+                // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
+                // does not come twice.
+                if self.table.get(tid).is_some_and(|thread| thread.interrupt.is_some()) {
+                    let _gone_already = sys::interrupt(tid);
+                }
+                resume(tid, 0);
+            }
+            WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
+                self.meet(tid, now);
+                if let Some(thread) = self.table.get(tid) {
+                    thread.interrupt = None;
+                    let wait = thread.activity.stop(now);
+                    self.send_wait(wait);
+                }
+                let _gone_already = sys::listen(tid);
+            }
+            WaitStatus::Stop(_) => {
+                if self.meet(tid, now) {
+                    self.on_stop(tid, now);
+                }
+            }
+        }
+    }
+
+    /// Makes sure that `tid` is known: the first report of a new thread can come before that of its creator. False if it
+    /// is not to be traced, and was let go.
+    pub(super) fn meet(&mut self, tid: Tid, now: i64) -> bool {
+        self.table.get(tid).is_some() || self.adopt(tid, now)
+    }
+
+    /// The thread answers an interrupt (or job control lets it go on, or it is new). It is held only for what can be seen
+    /// nowhere else; what that means is thought about when it runs again.
+    fn on_stop(&mut self, tid: Tid, now: i64) {
+        let Some(thread) = self.table.get(tid) else {
+            resume(tid, 0);
+            return;
+        };
+        let interrupt = thread.interrupt.take();
+        let Some(interrupt) = interrupt else {
+            // An interrupt that was sent twice, or the end of a stop by job control, or a new thread. Calls that job control
+            // cut short fail without us, too.
+            if !thread.activity.is_stopped()
+                && let Ok(raw) = sys::registers(tid)
+            {
+                wind_back(tid, &Registers::new(raw), None);
+            }
+            // Before it runs again: its next stop must find it awake.
+            self.wake(tid, now);
+            resume(tid, 0);
+            return;
+        };
+        self.unanswered = self.unanswered.saturating_sub(1);
+        let seen = self.see(tid);
+        if let Some(seen) = &seen {
+            wind_back(tid, &seen.registers, None);
+        }
+        resume(tid, 0);
+        let held = sys::monotonic_ns() - interrupt.sent;
+        if let Some(seen) = seen {
+            self.digest(tid, seen, interrupt, now, held);
+        }
+    }
+
+    /// Looks at a thread that is held.
+    fn see(&mut self, tid: Tid) -> Option<Seen> {
+        let registers = Registers::new(sys::registers(tid).ok()?);
+        let sched = self.table.get(tid)?.schedstat();
+        let stack = self.see_stack(tid, &registers);
+        Some(Seen { registers, sched, stack })
+    }
+
+    /// Makes a sample of what was seen of a thread that was held for `held` ns or less.
+    fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
+        let own_queueing = self.own_queueing(&interrupt, now);
+        let Some(thread) = self.table.get(tid) else { return };
+        let index = thread.index;
+        let call = seen.registers.syscall();
+        if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
+            thread.restarted = Some(call.number);
+        }
+        let snapshot = Snapshot {
+            tid,
+            pc: seen.registers.pc(),
+            sp: seen.registers.sp(),
+            fp: Some(seen.registers.fp()),
+            syscall: call.map(|call| call.number),
+            stack: seen.stack,
+        };
+        let queued = queued_since(&interrupt, seen.sched);
+        // It is not held while it queues for a CPU on the way to its stop.
+        self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
+        let wait_start = thread.activity.waited_until().max(now - queued);
+        if self.in_flight > IN_FLIGHT_LIMIT {
+            // What it used goes to its next sample.
+            self.progress.lost.fetch_add(1, Relaxed);
+            self.recycle(snapshot.stack);
+            return;
+        }
+        if queued > own_queueing {
+            // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
+            // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
+            if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
+                let wait = thread.activity.queued(wait_start, now);
+                self.send(Event::Asleep { thread: index, snapshot });
+                self.send_wait(wait);
+            } else {
+                self.recycle(snapshot.stack);
+            }
+            return;
+        }
+        let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
+        if !std::mem::replace(&mut thread.named, true) {
+            self.send_name(tid);
+        }
+        self.progress.samples.fetch_add(1, Relaxed);
+        self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
+    }
+
+    /// For how long a thread can have queued because the sampler took its CPU to look at it. If the sampler itself came
+    /// late, then because of what ran on that CPU, and where that was interrupted is no matter of chance.
+    fn own_queueing(&self, interrupt: &Interrupt, now: i64) -> i64 {
+        if self.tick_started - interrupt.due > LATE_NS { 0 } else { now - interrupt.due + OWN_DELAY_NS }
+    }
+}
+
+/// What was seen of a thread that was held.
+struct Seen {
+    registers: Registers,
+    sched: Option<SchedStat>,
+    stack: Stack,
+}
+
+/// For how long the thread queued for a CPU between when it was to be looked at and when it stopped, all of the wait that
+/// was going on then included.
+fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
+    match (interrupt.queued_before_ns, sched) {
+        (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
+        _ => 0,
+    }
+}
+
+/// Makes a call again that fails with EINTR because of us.
+///
+/// A thread that ran when it was looked at can have entered a call by the time it stops, and calls that the kernel does not
+/// redo by itself end then. And of a traced thread even a `signal` that it ignores ends them, because the tracer is told of
+/// it. The call is not made again if a signal waits that the program wants to be interrupted by.
+fn wind_back(tid: Tid, registers: &Registers, signal: Option<i32>) {
+    let Some(wound) = registers.wound_back() else { return };
+    let Ok(status) = std::fs::read(format!("/proc/{tid}/status")) else { return };
+    let status = proc_fs::parse_status(&String::from_utf8_lossy(&status));
+    let is_ignored = signal.is_none_or(|signal| status.ignores(signal));
+    if is_ignored && !status.has_signal_waiting() {
+        let _gone_already = sys::set_registers(tid, wound.raw());
+    }
+}
