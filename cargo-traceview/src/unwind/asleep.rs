@@ -6,11 +6,51 @@
 //! from which the walk leads on to the root. Such places are left over from earlier calls too; the
 //! right one is told by the call instructions, which must go to the functions that stand there.
 
+use framehop::FrameAddress;
+
+use super::recording::RawFrame;
+use super::walk::{StackCopy, Start, WalkEnd};
+use super::{Unwinder, frame};
+use crate::sampler::event::{ProcessIndex, Snapshot};
+
 /// Where frame pointers are looked for, in bytes above the stack pointer.
 const REACH: u64 = 16 << 10;
 
 /// How many places are tried.
 const MOST_TRIES: usize = 64;
+
+impl Unwinder<'_> {
+    /// Completes a walk that came to a frame whose frame pointer is not known, if a place can be found that leads on to
+    /// the root in a way that the code allows. Whether it could.
+    pub(super) fn infer(&mut self, process: ProcessIndex, snapshot: &Snapshot, (at, sp): (FrameAddress, u64)) -> bool {
+        let code = &self.spaces[process].code;
+        let RawFrame::Code { image, svma } = frame(code, at.address_for_lookup()) else { return false };
+        let Some(function) = self.images.function(image, svma) else { return false };
+        let size = self.images.code(image, function.start).and_then(frame_size);
+        let copy = StackCopy::of(snapshot);
+        let images = &self.images;
+        let is_after_call = |avma: u64| images.code_before(frame(code, avma.wrapping_sub(1))).is_some_and(is_call);
+        let places = places(sp, size, |address| copy.word(address), is_after_call);
+        let inner = std::mem::take(&mut self.addresses);
+        let right = places.into_iter().find(|place| {
+            let start = Start { frame: at, sp, fp: Some(place.address) };
+            let (walked, _) = self.walk_from(process, snapshot, start);
+            self.judge(process, walked.end) == WalkEnd::Root && (place.exact || self.calls_fit(process))
+        });
+        let outer = std::mem::replace(&mut self.addresses, inner);
+        if right.is_some() {
+            self.addresses.extend(&outer[1..]);
+        }
+        right.is_some()
+    }
+
+    /// Whether each call in `self.addresses` goes to the function that stands there, as far as the instructions tell.
+    fn calls_fit(&mut self, process: ProcessIndex) -> bool {
+        let code = &self.spaces[process].code;
+        let images = &mut self.images;
+        self.addresses.windows(2).all(|pair| !images.calls_another(frame(code, pair[1]), frame(code, pair[0])))
+    }
+}
 
 /// How many bytes above its stack pointer the frame pointer of a function lies, if the function starts with a plain
 /// prologue: save and set the frame pointer, save registers, make room. `code` is the code from its start on.

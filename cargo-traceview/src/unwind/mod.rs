@@ -271,38 +271,6 @@ impl Unwinder<'_> {
         (walked, copy.used)
     }
 
-    /// Completes a walk that came to a frame whose frame pointer is not known, if a place can be found that leads on to
-    /// the root in a way that the code allows. Whether it could.
-    fn infer(&mut self, process: ProcessIndex, snapshot: &Snapshot, (at, sp): (FrameAddress, u64)) -> bool {
-        let code = &self.spaces[process].code;
-        let RawFrame::Code { image, svma } = frame(code, at.address_for_lookup()) else { return false };
-        let Some(function) = self.images.function(image, svma) else { return false };
-        let size = self.images.code(image, function.start).and_then(asleep::frame_size);
-        let copy = StackCopy::of(snapshot);
-        let images = &self.images;
-        let is_after_call =
-            |avma: u64| images.code_before(frame(code, avma.wrapping_sub(1))).is_some_and(asleep::is_call);
-        let places = asleep::places(sp, size, |address| copy.word(address), is_after_call);
-        let inner = std::mem::take(&mut self.addresses);
-        let right = places.into_iter().find(|place| {
-            let start = Start { frame: at, sp, fp: Some(place.address) };
-            let (walked, _) = self.walk_from(process, snapshot, start);
-            self.judge(process, walked.end) == WalkEnd::Root && (place.exact || self.calls_fit(process))
-        });
-        let outer = std::mem::replace(&mut self.addresses, inner);
-        if right.is_some() {
-            self.addresses.extend(&outer[1..]);
-        }
-        right.is_some()
-    }
-
-    /// Whether each call in `self.addresses` goes to the function that stands there, as far as the instructions tell.
-    fn calls_fit(&mut self, process: ProcessIndex) -> bool {
-        let code = &self.spaces[process].code;
-        let images = &mut self.images;
-        self.addresses.windows(2).all(|pair| !images.calls_another(frame(code, pair[1]), frame(code, pair[0])))
-    }
-
     /// Whether code is met at an address where none is known.
     fn leads_out_of_code(&self, process: ProcessIndex, snapshot: &Snapshot, end: WalkEnd) -> bool {
         end == WalkEnd::Cut(CutReason::LeftCode) || self.spaces[process].code.region_at(snapshot.pc).is_none()
