@@ -4,7 +4,7 @@ use super::amount::Amount;
 use super::stack_values::StackValues;
 use super::tree::Callee;
 use super::whole::Whole;
-use crate::model::{FunctionId, Profile, StackId};
+use crate::model::{FunctionId, FunctionKind, Profile, StackId, StandardCategory};
 
 /// A function of a selection.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,13 +15,15 @@ pub struct FunctionRow {
     pub own: Amount,
     /// Samples taken in it or in what it called, each once however often it is on the stack.
     pub total: Amount,
-    /// Its line with the most of `own`.
+    /// Its line with the most of `own`; for a system call the line of the user's code that led to it.
     pub hottest: Option<HotLine>,
 }
 
-/// A line of a function's source file.
+/// A line of a function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HotLine {
+    /// The function that the line is in, and so its source file.
+    pub function: FunctionId,
     /// Its number, 1-based.
     pub line: u32,
     /// What was taken in it.
@@ -42,14 +44,20 @@ pub fn functions(profile: &Profile, values: &StackValues) -> FunctionList {
     let own_by_stack = values.with_waits();
     let mut own = vec![Amount::default(); profile.functions.len()];
     let mut own_by_frame = vec![Amount::default(); profile.frames.len()];
-    for (amount, frame) in own_by_stack.iter().zip(&profile.stacks.frame) {
+    let mut own_by_call: Vec<HotPlace> = Vec::new();
+    for (stack, (amount, frame)) in own_by_stack.iter().zip(&profile.stacks.frame).enumerate() {
         if amount.samples > 0 {
-            own[profile.frames.function[frame.index()].index()] += *amount;
+            let function = profile.frames.function[frame.index()];
+            own[function.index()] += *amount;
             own_by_frame[frame.index()] += *amount;
+            if profile.functions.kind[function.index()] == FunctionKind::Kernel {
+                let place = calling_place(profile, StackId::new(stack));
+                own_by_call.extend(place.map(|place| (function, place, *amount)));
+            }
         }
     }
     let totals = function_totals(profile, &values.totals(&profile.stacks));
-    let hottest = hottest_lines(profile, &own_by_frame);
+    let hottest = hottest_lines(profile, &own_by_frame, own_by_call);
     let mut rows: Vec<FunctionRow> = (0..profile.functions.len())
         .filter(|row| totals[*row].samples > 0)
         .map(|row| FunctionRow {
@@ -117,23 +125,44 @@ fn walk(profile: &Profile, stack_totals: &[Amount], mut visit: impl FnMut(Step))
     }
 }
 
-/// For each function its line with the most; of equal ones the first.
-fn hottest_lines(profile: &Profile, own_by_frame: &[Amount]) -> Vec<Option<HotLine>> {
+/// A function, a place of it (or that led to it), and what was taken there.
+type HotPlace = (FunctionId, (FunctionId, u32), Amount);
+
+/// The innermost line above a system call that is in code of the user or of a dependency, or else any: wrappers of `std`
+/// and libc are the same for all calls.
+fn calling_place(profile: &Profile, stack: StackId) -> Option<(FunctionId, u32)> {
     let frames = &profile.frames;
-    let mut lines: Vec<(FunctionId, u32, Amount)> = own_by_frame
-        .iter()
-        .enumerate()
-        .filter(|(_, own)| own.samples > 0)
-        .filter_map(|(row, own)| Some((frames.function[row], frames.line[row]?, *own)))
-        .collect();
-    lines.sort_unstable_by_key(|(function, line, _)| (*function, *line));
+    let wrapper = [StandardCategory::Std, StandardCategory::System].map(StandardCategory::name);
+    let mut first = None;
+    for node in profile.stacks.ancestors(stack).skip(1) {
+        let frame = profile.stacks.frame[node.index()].index();
+        let Some(line) = frames.line[frame] else { continue };
+        let place = (frames.function[frame], line);
+        let category = frames.category[frame].map(|id| profile.string(profile.categories[id.index()].name));
+        if !category.is_some_and(|category| wrapper.contains(&category)) {
+            return Some(place);
+        }
+        first.get_or_insert(place);
+    }
+    first
+}
+
+/// For each function its place with the most; of equal ones the first.
+fn hottest_lines(profile: &Profile, own_by_frame: &[Amount], own_by_call: Vec<HotPlace>) -> Vec<Option<HotLine>> {
+    let frames = &profile.frames;
+    let of_frames = own_by_frame.iter().enumerate().filter(|(_, own)| own.samples > 0).filter_map(|(row, own)| {
+        let function = frames.function[row];
+        Some((function, (function, frames.line[row]?), *own))
+    });
+    let mut places: Vec<HotPlace> = of_frames.chain(own_by_call).collect();
+    places.sort_unstable_by_key(|(function, place, _)| (*function, *place));
     let mut hottest: Vec<Option<HotLine>> = vec![None; profile.functions.len()];
-    for same in lines.chunk_by(|left, right| (left.0, left.1) == (right.0, right.1)) {
-        let (function, line, _) = same[0];
+    for same in places.chunk_by(|left, right| (left.0, left.1) == (right.0, right.1)) {
+        let (of, (function, line), _) = same[0];
         let own: Amount = same.iter().map(|(_, _, own)| *own).sum();
-        let best = &mut hottest[function.index()];
+        let best = &mut hottest[of.index()];
         if best.is_none_or(|best| own.value > best.own.value) {
-            *best = Some(HotLine { line, own });
+            *best = Some(HotLine { function, line, own });
         }
     }
     hottest

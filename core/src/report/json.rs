@@ -19,7 +19,11 @@ pub fn top_json(profile: &Profile, list: &FunctionList, most: usize) -> String {
     let labels = Labels::of(profile);
     let rows = list.rows.iter().take(most).map(|row| {
         let line = row.hottest.map(|hot| hot.line);
-        Row::of(&labels, &list.whole, Callee::Function(row.function), line, row.own, row.total)
+        let own = Row::of(&labels, &list.whole, Callee::Function(row.function), line, row.own, row.total);
+        match row.hottest {
+            Some(hot) => Row { file: labels.file(Callee::Function(hot.function)), ..own },
+            None => own,
+        }
     });
     document(&list.whole, list.rows.len() <= most, rows.collect())
 }

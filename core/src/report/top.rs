@@ -64,7 +64,8 @@ fn hot_rows(list: &FunctionList) -> impl Iterator<Item = &FunctionRow> {
 
 fn table_row(labels: &Labels<'_>, whole: &Whole, row: &FunctionRow, style: Style) -> TableRow {
     let callee = Callee::Function(row.function);
-    let place = row.hottest.map(|hot| labels.place(callee, Some(hot.line), style.width.is_none()));
+    let place =
+        row.hottest.map(|hot| labels.place(Callee::Function(hot.function), Some(hot.line), style.width.is_none()));
     TableRow {
         numbers: vec![
             format_percent(whole.percent(row.own.value)),
