@@ -40,7 +40,7 @@ const BATCH: usize = 128;
 const BATCH_NS: i64 = 10_000_000;
 
 /// How long answers to interrupts are waited for without sleeping.
-const PATIENCE_NS: i64 = 25_000;
+const PATIENCE_NS: i64 = 60_000;
 
 /// Stacks that wait for the unwinder may take this much memory; beyond it samples are lost (and counted).
 const IN_FLIGHT_LIMIT: usize = 512 << 20;
@@ -202,7 +202,7 @@ impl<'a> Tracer<'a> {
                 break;
             }
             if sys::monotonic_ns() >= until {
-                self.patience_pause = 16;
+                self.patience_pause = 4;
                 break;
             }
         }
