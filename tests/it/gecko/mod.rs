@@ -3,6 +3,7 @@
 mod hostile;
 mod other_tools;
 mod property;
+mod recordings;
 mod round_trip;
 mod validator;
 
