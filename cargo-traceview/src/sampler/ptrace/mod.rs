@@ -97,9 +97,12 @@ pub(crate) struct Tracer<'a> {
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
+    /// The last moment at which no thread waited for its report to be taken.
+    nobody_held_at: i64,
     hidden_looks: u64,
     unanswered: usize,
     patience_pause: u32,
+    cpus: usize,
     outbox: Vec<Event>,
     flushed: i64,
 }
@@ -127,9 +130,11 @@ impl<'a> Tracer<'a> {
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
+            nobody_held_at: now,
             hidden_looks: 0,
             unanswered: 0,
             patience_pause: 0,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
             flushed: now,
         };
@@ -189,7 +194,8 @@ impl<'a> Tracer<'a> {
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
     /// out for it for that long. Where the CPUs have too much to do for that, it is tried less often.
     fn await_answers(&mut self) -> io::Result<()> {
-        if self.unanswered == 0 {
+        // With as many as there are CPUs one of them can only answer when this thread gives up its CPU.
+        if self.unanswered == 0 || self.unanswered >= self.cpus {
             return Ok(());
         }
         if self.patience_pause > 0 {

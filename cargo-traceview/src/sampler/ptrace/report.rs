@@ -27,15 +27,20 @@ const SHORTEST_QUEUEING_NS: i64 = 200_000;
 impl Tracer<'_> {
     /// Takes the reports that are there, for a limited time: threads can make them as fast as they are answered.
     pub(super) fn take_reports(&mut self) -> io::Result<Reports> {
-        let until = sys::monotonic_ns() + REPORTS_NS;
+        let mut now = sys::monotonic_ns();
+        let until = now + REPORTS_NS;
         while self.root_exit.is_none() {
             match sys::wait_any() {
                 Ok(Some((tid, status))) => self.on_report(tid, status),
-                Ok(None) => return Ok(Reports::AllTaken),
+                Ok(None) => {
+                    self.nobody_held_at = now;
+                    return Ok(Reports::AllTaken);
+                }
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Reports::NobodyLeft),
                 Err(error) => return Err(error),
             }
-            if sys::monotonic_ns() >= until {
+            now = sys::monotonic_ns();
+            if now >= until {
                 return Ok(Reports::MoreToCome);
             }
         }
@@ -113,7 +118,8 @@ impl Tracer<'_> {
             wind_back(tid, &seen.registers, None);
         }
         resume(tid, 0);
-        let held = sys::monotonic_ns() - interrupt.sent;
+        // A thread that was in a long system call went on with that after it was interrupted.
+        let held = sys::monotonic_ns() - interrupt.sent.max(self.nobody_held_at);
         if let Some(seen) = seen {
             self.digest(tid, seen, interrupt, now, held);
         }
