@@ -1,8 +1,8 @@
 //! The sampler: starts a program under ptrace, looks at its threads at each tick, and gathers a [`Recording`].
 //!
-//! Two threads share the work. The *tracer* ([`ptrace`]) owns the traced threads (the kernel ties tracing to one thread)
+//! Two threads share the work. The *tracer* (`ptrace`) owns the traced threads (the kernel ties tracing to one thread)
 //! and does only what must be done while they are held. The *unwinder* (`crate::unwind`) turns the copied stacks into
-//! frames, behind it in time. They speak through [`event::Event`]s.
+//! frames, behind it in time. They speak through events (`event::Event`).
 
 mod activity;
 pub(crate) mod arch;

@@ -18,7 +18,7 @@ use crate::sampler::ptrace::sys::{self, Tid};
 /// Start code is a few instructions: it calls the first real function, or jumps to it.
 const START_CODE: u64 = 0x60;
 
-/// A row of [`Images`].
+/// A row of [`Recording::images`](super::Recording::images).
 pub type ImageIndex = usize;
 
 /// A file with code, or what is known of it.
