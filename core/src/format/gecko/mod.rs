@@ -3,7 +3,7 @@
 //! * Shared tables of strings, functions, frames and stacks; threads with samples and markers as columns; times in
 //!   milliseconds, which keep every nanosecond of our times as decimals.
 //! * The format has no place for some of what the model knows: waits, slices, flows, kinds of functions, … All of that
-//!   stands in the key `traceview` of `meta` and of each thread (see [`extension`]), which other tools pass over.
+//!   stands in the key `traceview` of `meta` and of each thread (see `extension`), which other tools pass over.
 //!   A reader decodes the file as if it were anyone's, then applies what that key adds or corrects: reading back
 //!   gives an equal profile.
 //! * What the format forbids is repaired in the file and kept as it was under `traceview`. Rows that the writer
