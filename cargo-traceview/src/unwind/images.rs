@@ -78,7 +78,8 @@ impl Images {
     /// Whether address `svma` is in the code that the kernel starts a program or its dynamic linker at. Nobody called that,
     /// whatever its rules say and its stack looks like.
     pub(super) fn is_start(&self, index: ImageIndex, svma: u64) -> bool {
-        self.loaded(index).is_some_and(|image| (image.entry()..image.entry() + START_CODE).contains(&svma))
+        self.loaded(index)
+            .is_some_and(|image| svma.checked_sub(image.entry()).is_some_and(|offset| offset < START_CODE))
     }
 
     /// The function around address `svma`, if the image says anything about it.
