@@ -241,6 +241,11 @@ pub(crate) fn read_thread_file(pid: Tid, tid: Tid, name: &str) -> io::Result<Str
     std::fs::read(thread_dir(pid, tid).join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// The status of a thread.
+pub(crate) fn read_status(tid: Tid) -> io::Result<Status> {
+    read_thread_file(tid, tid, "status").map(|text| parse_status(&text))
+}
+
 /// A thread's name.
 pub(crate) fn read_comm(pid: Tid, tid: Tid) -> Option<String> {
     let mut name = read_thread_file(pid, tid, "comm").ok()?;

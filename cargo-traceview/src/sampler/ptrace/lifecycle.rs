@@ -12,8 +12,7 @@ impl Tracer<'_> {
     /// Takes note of a thread that is new to us, whatever told us of it first. False if it is not to be traced (children
     /// when only the first process is), and was let go.
     pub(super) fn adopt(&mut self, tid: Tid, now: i64) -> bool {
-        let Ok(status) = std::fs::read(format!("/proc/{tid}/status")) else { return true };
-        let status = proc_fs::parse_status(&String::from_utf8_lossy(&status));
+        let Ok(status) = proc_fs::read_status(tid) else { return true };
         let process = match self.table.process_of(status.process) {
             Some(process) => process,
             None if !self.options.follow_children && status.process != self.root => {
@@ -187,8 +186,7 @@ fn read_usage(thread: &Thread) -> Option<ThreadUsage> {
     let sched = thread.schedstat()?;
     let stat =
         proc_fs::read_thread_file(thread.pid, thread.tid, "stat").ok().and_then(|text| proc_fs::parse_stat(&text));
-    let status =
-        proc_fs::read_thread_file(thread.pid, thread.tid, "status").ok().map(|text| proc_fs::parse_status(&text));
+    let status = proc_fs::read_status(thread.tid).ok();
     let cpu = Nanos(sched.cpu_ns - thread.cpu_before_ns);
     // The kernel splits the exact CPU time in proportion to what its clock ticks met; so do we.
     let split = stat.and_then(|stat| {

@@ -210,8 +210,7 @@ fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
 /// it. The call is not made again if a signal waits that the program wants to be interrupted by.
 fn wind_back(tid: Tid, registers: &Registers, signal: Option<i32>) {
     let Some(wound) = registers.wound_back() else { return };
-    let Ok(status) = std::fs::read(format!("/proc/{tid}/status")) else { return };
-    let status = proc_fs::parse_status(&String::from_utf8_lossy(&status));
+    let Ok(status) = proc_fs::read_status(tid) else { return };
     let is_ignored = signal.is_none_or(|signal| status.ignores(signal));
     if is_ignored && !status.has_signal_waiting() {
         let _gone_already = sys::set_registers(tid, wound.raw());
