@@ -1,51 +1,90 @@
 //! Memory of threads: where their stacks are, and copies of them.
 
+use std::rc::Rc;
+
 use super::super::arch::Registers;
 use super::super::event::{Event, Stack};
 use super::super::proc_fs;
 use super::super::thread_table::{LARGEST_COPY, SMALL_STACK};
 use super::Tracer;
 use super::sys::{self, Tid};
+use crate::unwind::deep::DeepRules;
 
 /// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
 const REST_AFTER_LOOK: i64 = 5;
+
+/// No more memory than for this many copies is kept for later.
+const MOST_BUFFERS: usize = 64;
+
+/// How large a stack is, in bytes.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// From the stack pointer to its end.
+    in_use: usize,
+    /// What of that will be needed.
+    wanted: usize,
+}
+
+impl Extent {
+    /// Whether even the largest copy would not have all that is needed.
+    const fn is_too_large(self) -> bool {
+        self.wanted >= LARGEST_COPY && self.wanted < self.in_use
+    }
+}
 
 impl Tracer<'_> {
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
     pub(super) fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
         let (pc, sp, fp) = (registers.pc(), registers.sp(), registers.fp());
-        let copied = self.copy_stack(tid, sp);
-        let Stack::Copied { bytes, has_more: true } = &copied else { return copied };
-        if bytes.len() < LARGEST_COPY {
-            return copied;
+        let extent = self.extent_of_stack(tid, sp);
+        if let Some(deep) = extent.is_too_large().then(|| self.deep_rules(tid)).flatten() {
+            let started = sys::monotonic_ns();
+            let walk = deep.walk_held(tid, pc, sp, fp);
+            let ended = sys::monotonic_ns();
+            if let Some(thread) = self.table.get(tid) {
+                thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
+            }
+            return Stack::Walked(walk);
         }
-        let Some(thread) = self.table.get(tid) else { return copied };
-        let process = thread.process;
-        let Some(deep) = self.table.process(process).deep.clone() else { return copied };
-        let started = sys::monotonic_ns();
-        let walk = deep.walk_held(tid, pc, sp, fp);
-        let ended = sys::monotonic_ns();
-        if let Some(thread) = self.table.get(tid) {
-            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
-        }
-        self.recycle(copied);
-        Stack::Walked(walk)
-    }
-
-    pub(super) fn recycle(&mut self, stack: Stack) {
-        if let Stack::Copied { bytes, .. } = stack {
-            self.in_flight -= bytes.capacity();
-            self.buffers.push(bytes);
-        }
+        self.copy(tid, sp, extent)
     }
 
     /// Copies the part of the thread's stack that is in use, as far as it will be needed.
     pub(super) fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
-        const NOTHING: Stack = Stack::Copied { bytes: Vec::new(), has_more: false };
+        let extent = self.extent_of_stack(tid, sp);
+        self.copy(tid, sp, extent)
+    }
+
+    /// Takes back the memory of a stack that is not needed.
+    pub(super) fn recycle(&mut self, stack: Stack) {
+        if let Stack::Copied { bytes, .. } = stack {
+            self.keep_buffer(bytes);
+        }
+    }
+
+    /// Keeps memory that held the copy of a stack for the next one, if there is not enough of it.
+    pub(super) fn keep_buffer(&mut self, buffer: Vec<u8>) {
+        self.in_flight -= buffer.capacity();
+        if self.buffers.len() < MOST_BUFFERS {
+            self.buffers.push(buffer);
+        }
+    }
+
+    fn deep_rules(&mut self, tid: Tid) -> Option<Rc<DeepRules>> {
+        let process = self.table.get(tid)?.process;
+        self.table.process(process).deep.clone()
+    }
+
+    fn extent_of_stack(&mut self, tid: Tid, sp: u64) -> Extent {
         self.find_stack(tid, sp);
-        let Some(thread) = self.table.get(tid) else { return NOTHING };
-        let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
-        let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
+        self.table.get(tid).map_or(Extent { in_use: 0, wanted: 0 }, |thread| {
+            let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
+            let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
+            Extent { in_use, wanted }
+        })
+    }
+
+    fn copy(&mut self, tid: Tid, sp: u64, Extent { in_use, wanted }: Extent) -> Stack {
         let mut bytes = self.buffers.pop().unwrap_or_default();
         bytes.resize(wanted, 0);
         let read = sys::read_memory(tid, sp, &mut bytes);

@@ -238,7 +238,6 @@ impl<'a> Tracer<'a> {
 
     fn take_recycled(&mut self) {
         while let Ok(recycled) = self.channels.recycled.try_recv() {
-            self.in_flight -= recycled.buffer.capacity();
             if let Some(thread) = self.table.get(recycled.tid) {
                 let process = thread.process;
                 thread.stack_need = if recycled.ran_out {
@@ -252,9 +251,7 @@ impl<'a> Tracer<'a> {
                     self.table.process(process).deep = Some(Rc::from(deep));
                 }
             }
-            if self.buffers.len() < 64 {
-                self.buffers.push(recycled.buffer);
-            }
+            self.keep_buffer(recycled.buffer);
         }
     }
 }
