@@ -113,20 +113,10 @@ impl RecordOptions {
     #[must_use]
     pub fn into_plan(self, program: ProgramPlan, surroundings: &Surroundings) -> RecordPlan {
         RecordPlan {
-            name: self.name.unwrap_or(program.name),
-            program: program.program,
-            args: program.args,
-            env: program.env,
-            rate_hz: self.rate_hz,
-            duration: self.duration,
-            kill_after: self.kill_after,
-            output: self.output,
-            follow_children: self.follow_children,
-            off_cpu: self.off_cpu,
-            live: self.live,
-            open_window: self.open_window,
+            name: self.name.clone().unwrap_or_else(|| program.name.clone()),
+            program,
+            options: self,
             command_line: surroundings.args.clone(),
-            build: program.build,
         }
     }
 }
@@ -175,34 +165,14 @@ pub struct BuildInfo {
 /// One recording: what to run and how to record it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPlan {
-    /// The recording's name.
+    /// The recording's name: the one that was given, or the program's.
     pub name: String,
-    /// A path, or a name to be looked up in `PATH`.
-    pub program: OsString,
-    /// Its arguments, without its name.
-    pub args: Vec<OsString>,
-    /// Variables to be set in its environment besides our own.
-    pub env: Vec<(OsString, OsString)>,
-    /// Samples per second of each running thread.
-    pub rate_hz: u32,
-    /// End recording after this time.
-    pub duration: Option<Duration>,
-    /// End the program after this time.
-    pub kill_after: Option<Duration>,
-    /// Where the recording goes.
-    pub output: OutputPlan,
-    /// Record the processes that the program starts.
-    pub follow_children: bool,
-    /// Record what waiting threads wait for.
-    pub off_cpu: bool,
-    /// Show a status line.
-    pub live: bool,
-    /// Open a window afterwards.
-    pub open_window: bool,
-    /// What the user typed, for the metadata.
+    /// What to run.
+    pub program: ProgramPlan,
+    /// How to record it.
+    pub options: RecordOptions,
+    /// What the user typed.
     pub command_line: Vec<OsString>,
-    /// Set if we built the program.
-    pub build: Option<BuildInfo>,
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     let profile = name(plan, &recording)?;
     drop(recording);
     let kept = save(plan, &profile);
-    if let OutputPlan::Temporary { why: Some(why) } = &plan.output {
+    if let OutputPlan::Temporary { why: Some(why) } = &plan.options.output {
         terminal::say(&format!("warning: the recording goes to the directory for temporary files: {why}\n"));
     }
     report(&profile, &kept, outcome.survivors);
@@ -62,14 +62,15 @@ struct Kept {
 /// Saves the recording: where it was to go or, as nothing may be lost, where else it can.
 fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
     let mut troubles = Vec::new();
-    let elsewhere = [plan.output.store().cloned().map(OutputPlan::Store), Some(OutputPlan::Temporary { why: None })];
-    for output in std::iter::once(plan.output.clone()).chain(elsewhere.into_iter().flatten()) {
+    let elsewhere =
+        [plan.options.output.store().cloned().map(OutputPlan::Store), Some(OutputPlan::Temporary { why: None })];
+    for output in std::iter::once(plan.options.output.clone()).chain(elsewhere.into_iter().flatten()) {
         let write = |out: &mut dyn Write| {
             traceview_core::format::write(profile, output.target(), out).map(drop).map_err(io::Error::other)
         };
         match output.save(&plan.name, SystemTime::now(), write) {
             Ok(saved) => {
-                if let Some(build) = &plan.build {
+                if let Some(build) = &plan.program.build {
                     // If its date can't be changed, the next build compiles what it need not.
                     let _unchanged = build.watched.backdate(&saved.path);
                 }
@@ -117,16 +118,17 @@ fn megabytes(bytes: u64) -> String {
 }
 
 fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcome), Error> {
-    let launch = Launch { program: plan.program.clone(), args: plan.args.clone(), env: plan.env.clone() };
+    let ProgramPlan { program, args, env, .. } = plan.program.clone();
+    let launch = Launch { program, args, env };
     let options = Options {
-        rate_hz: plan.rate_hz,
-        follow_children: plan.follow_children,
-        off_cpu: plan.off_cpu,
-        duration: plan.duration,
-        kill_after: plan.kill_after,
+        rate_hz: plan.options.rate_hz,
+        follow_children: plan.options.follow_children,
+        off_cpu: plan.options.off_cpu,
+        duration: plan.options.duration,
+        kill_after: plan.options.kill_after,
     };
     let progress = Progress::default();
-    let line = LiveLine::new(plan.live);
+    let line = LiveLine::new(plan.options.live);
     let recorded = std::thread::scope(|scope| {
         let (done, is_done) = std::sync::mpsc::channel::<()>();
         // A system that refuses this thread may have room for those that record.
@@ -143,11 +145,11 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
 }
 
 fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
-    let build = plan.build.as_ref();
+    let build = plan.program.build.as_ref();
     let meta = Meta {
         name: plan.name.clone(),
-        command_line: std::iter::once(&plan.program)
-            .chain(&plan.args)
+        command_line: std::iter::once(&plan.program.program)
+            .chain(&plan.program.args)
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
         machine: machine::this_machine(),
@@ -161,8 +163,9 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
     };
     let origins =
         OriginRules::new(build.map(|build| build.workspace_root.clone()), build.map(|build| build.package.clone()));
-    let context = Context { meta, rate_hz: plan.rate_hz, origins, follow_children: plan.follow_children };
-    let line = LiveLine::new(plan.live);
+    let context =
+        Context { meta, rate_hz: plan.options.rate_hz, origins, follow_children: plan.options.follow_children };
+    let line = LiveLine::new(plan.options.live);
     let profile = assemble(recording, &context, &|done, total| line.names(done, total));
     line.clear();
     profile.map_err(|error| Error::Recording(error.into()))
