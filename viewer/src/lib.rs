@@ -1,8 +1,9 @@
-//! What `cargo traceview` draws, apart from the window itself.
+//! The window of `cargo traceview`, and pictures of it.
 //!
-//! Today this crate holds [`lod`], which finds what of a thread's slices or samples can be seen at a zoom level in
-//! time that grows with the pixels, not with the profile. It draws nothing and depends on the profile model only, so
-//! that windows, pictures and tests can all stand on it.
+//! One profile is a [`document::Document`]; what the person looks at is one [`selection::Selection`], which all
+//! [`panels`] show and which only [`action::Action`]s change. A panel with a time axis asks [`lod`] what can be seen at
+//! this zoom level, makes a [`scene`] of it, and has that painted. Whatever takes longer than a frame is one of the
+//! [`jobs`].
 //!
 //! ```
 //! use traceview_core::model::{SliceTable, Time, TimeRange};
@@ -21,4 +22,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod action;
+pub mod analyses;
+pub mod document;
+pub mod jobs;
 pub mod lod;
+pub mod panels;
+pub mod scene;
+pub mod search;
+pub mod selection;
+pub mod theme;
+pub mod widget;

@@ -1,0 +1,263 @@
+//! What a person does, as values: panels and menus say [`Action`]s, and [`State`] is the only place that carries them
+//! out, so that each can be undone.
+
+use traceview_core::analysis::Measure;
+use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
+
+use crate::document::Document;
+use crate::selection::{Picked, Selection};
+
+/// A change to what is looked at or selected.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Zoom or pan the timeline and the chart to this.
+    Show(TimeRange),
+    /// Select a part of time; `None`: all of it again.
+    SelectRange(Option<TimeRange>),
+    /// Show this thread's flame chart.
+    Chart(ThreadId),
+    /// Show this thread's flame chart and count it alone in the tables.
+    SelectThread(ThreadId),
+    /// Count this thread too, or not any more.
+    ToggleThread(ThreadId),
+    /// Count all threads again.
+    SelectAllThreads,
+    /// Select a function.
+    SelectFunction(Option<FunctionId>),
+    /// Select a box, slice or wait (and with a box, its function).
+    Pick(Option<Picked>),
+    /// Search for this.
+    Search(String),
+    /// Count this in the tables.
+    Measure(Measure),
+    /// Put this text on the clipboard.
+    Copy(String),
+}
+
+/// The selection with its history.
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    selection: Selection,
+    extent: TimeRange,
+    back: Vec<Selection>,
+    forward: Vec<Selection>,
+    /// What the last step in `back` was taken before, and when: a drag or a wheel turn is one step, not hundreds.
+    last_step: Option<(Kind, f64)>,
+}
+
+/// Actions of one kind that follow each other quickly are one step of the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Show,
+    Range,
+    Other,
+}
+
+/// The shortest part of time that can be shown.
+pub const SHORTEST_VIEW: Nanos = Nanos(50);
+
+/// Seconds within which continued zooming, panning or dragging stays one step.
+const ONE_STEP: f64 = 0.6;
+const MOST_STEPS: usize = 200;
+
+impl State {
+    /// A document as it is first shown.
+    pub fn new(document: &Document) -> Self {
+        let selection = Selection::new(document.extent, document.busiest_thread());
+        Self { selection, extent: document.extent, back: Vec::new(), forward: Vec::new(), last_step: None }
+    }
+
+    /// What is selected.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Whether there is a step to go back.
+    pub fn can_undo(&self) -> bool {
+        !self.back.is_empty()
+    }
+
+    /// Whether there is a step to go forward again.
+    pub fn can_redo(&self) -> bool {
+        !self.forward.is_empty()
+    }
+
+    /// Carries out `action` at `now`, in seconds from any start. [`Action::Copy`] changes nothing here.
+    pub fn apply(&mut self, action: &Action, now: f64) {
+        let before = self.selection.clone();
+        self.change(action);
+        if self.selection == before {
+            return;
+        }
+        let kind = match action {
+            Action::Show(_) => Kind::Show,
+            Action::SelectRange(Some(_)) => Kind::Range,
+            _ => Kind::Other,
+        };
+        let continues =
+            kind != Kind::Other && self.last_step.is_some_and(|(last, at)| last == kind && now - at < ONE_STEP);
+        if !continues {
+            self.back.push(before);
+            if self.back.len() > MOST_STEPS {
+                self.back.remove(0);
+            }
+        }
+        self.forward.clear();
+        self.last_step = Some((kind, now));
+    }
+
+    /// Takes back the last step.
+    pub fn undo(&mut self) {
+        if let Some(before) = self.back.pop() {
+            self.forward.push(std::mem::replace(&mut self.selection, before));
+            self.last_step = None;
+        }
+    }
+
+    /// Takes the last undone step again.
+    pub fn redo(&mut self) {
+        if let Some(after) = self.forward.pop() {
+            self.back.push(std::mem::replace(&mut self.selection, after));
+            self.last_step = None;
+        }
+    }
+
+    fn change(&mut self, action: &Action) {
+        let selection = &mut self.selection;
+        match action {
+            Action::Show(range) => selection.visible = fit(*range, self.extent),
+            Action::SelectRange(range) => {
+                selection.range = range.map(|range| clamp(range, self.extent)).filter(|it| it.start < it.end);
+            }
+            Action::Chart(thread) => selection.charted = Some(*thread),
+            Action::SelectThread(thread) => {
+                selection.charted = Some(*thread);
+                selection.threads = Some(vec![*thread]);
+            }
+            Action::ToggleThread(thread) => selection.toggle_thread(*thread),
+            Action::SelectAllThreads => selection.threads = None,
+            Action::SelectFunction(function) => selection.function = *function,
+            Action::Pick(picked) => {
+                selection.picked = *picked;
+                if let Some(picked) = picked {
+                    selection.charted = Some(picked.thread);
+                }
+            }
+            Action::Search(text) => selection.search.clone_from(text),
+            Action::Measure(measure) => selection.measure = *measure,
+            Action::Copy(_) => {}
+        }
+    }
+}
+
+impl Selection {
+    fn toggle_thread(&mut self, thread: ThreadId) {
+        let threads = self.threads.get_or_insert_default();
+        match threads.iter().position(|it| *it == thread) {
+            Some(at) => {
+                threads.remove(at);
+            }
+            None => {
+                threads.push(thread);
+                self.charted = Some(thread);
+            }
+        }
+        if threads.is_empty() {
+            self.threads = None;
+        }
+    }
+}
+
+/// `range` moved into `extent`, and not shorter than [`SHORTEST_VIEW`] nor longer than `extent`.
+fn fit(range: TimeRange, extent: TimeRange) -> TimeRange {
+    let whole = i128::from(extent.end.0) - i128::from(extent.start.0);
+    let asked = i128::from(range.end.0) - i128::from(range.start.0);
+    let length = asked.clamp(i128::from(SHORTEST_VIEW.0).min(whole), whole);
+    // What was asked for in the middle stays there.
+    let start = i128::from(range.start.0) + (asked - length) / 2;
+    let start = start.clamp(i128::from(extent.start.0), i128::from(extent.end.0) - length);
+    let time = |ns: i128| Time(i64::try_from(ns).unwrap_or(extent.end.0));
+    TimeRange { start: time(start), end: time(start + length) }
+}
+
+fn clamp(range: TimeRange, extent: TimeRange) -> TimeRange {
+    TimeRange { start: range.start.max(extent.start), end: range.end.min(extent.end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: i64, end: i64) -> TimeRange {
+        TimeRange { start: Time(start), end: Time(end) }
+    }
+
+    fn state() -> State {
+        let extent = range(0, 1_000_000);
+        let selection = Selection::new(extent, None);
+        State { selection, extent, back: Vec::new(), forward: Vec::new(), last_step: None }
+    }
+
+    #[test]
+    fn the_view_stays_inside_the_profile() {
+        for (asked, shown) in [
+            (range(-10, 1_000_000), range(0, 1_000_000)),
+            (range(-500, 500), range(0, 1000)),
+            (range(999_900, 1_000_900), range(999_000, 1_000_000)),
+            (range(500, 510), range(480, 530)),
+            (range(510, 500), range(480, 530)),
+            (range(i64::MIN, i64::MAX), range(0, 1_000_000)),
+        ] {
+            let mut state = state();
+            state.apply(&Action::Show(asked), 0.0);
+            assert_eq!(state.selection().visible, shown, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn a_profile_shorter_than_the_shortest_view_is_shown_whole() {
+        let extent = range(5, 6);
+        assert_eq!(fit(range(5, 6), extent), extent);
+    }
+
+    #[test]
+    fn one_turn_of_the_wheel_is_one_step_back() {
+        let mut state = state();
+        for step in 1..50 {
+            state.apply(&Action::Show(range(step, 1_000_000 - step)), step as f64 * 0.016);
+        }
+        state.apply(&Action::Search("x".to_owned()), 1.0);
+        state.undo();
+        assert_eq!(state.selection().search, "");
+        assert_eq!(state.selection().visible, range(49, 1_000_000 - 49));
+        state.undo();
+        assert_eq!(state.selection().visible, range(0, 1_000_000));
+        assert!(!state.can_undo());
+        state.redo();
+        state.redo();
+        assert_eq!(state.selection().search, "x");
+        assert!(!state.can_redo());
+    }
+
+    #[test]
+    fn the_last_thread_taken_away_means_all_again() {
+        let mut state = state();
+        let [a, b] = [ThreadId::new(0), ThreadId::new(1)];
+        state.apply(&Action::SelectThread(a), 0.0);
+        state.apply(&Action::ToggleThread(b), 0.0);
+        assert_eq!(state.selection().threads, Some(vec![a, b]));
+        assert_eq!(state.selection().charted, Some(b));
+        state.apply(&Action::ToggleThread(a), 0.0);
+        state.apply(&Action::ToggleThread(b), 0.0);
+        assert_eq!(state.selection().threads, None);
+    }
+
+    #[test]
+    fn an_empty_range_is_no_range() {
+        let mut state = state();
+        state.apply(&Action::SelectRange(Some(range(5, 5))), 0.0);
+        assert_eq!(state.selection().range, None);
+        state.apply(&Action::SelectRange(Some(range(-5, 5))), 0.0);
+        assert_eq!(state.selection().range, Some(range(0, 5)));
+    }
+}

@@ -1,0 +1,101 @@
+//! An opened profile with what all panels need to know of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use traceview_core::analysis::FunctionFacts;
+use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
+
+use crate::lod::{BoxTiming, StackIndex};
+
+/// An opened profile. It never changes; panels share it by [`Arc`].
+#[derive(Debug)]
+pub struct Document {
+    /// What the tab and the window are called.
+    pub name: String,
+    /// The file it is saved in.
+    pub path: Option<PathBuf>,
+    /// The profile.
+    pub profile: Arc<Profile>,
+    /// From the first to the last moment that anything is recorded of; at least a nanosecond long.
+    pub extent: TimeRange,
+    /// Whether anything has a place in time.
+    pub timed: bool,
+    /// Libraries and categories of functions.
+    pub facts: FunctionFacts,
+    /// Depths of stack nodes.
+    pub stack_index: Arc<StackIndex>,
+    /// By thread: how busy it was.
+    pub activity: Vec<ThreadTotals>,
+}
+
+/// What a thread did over all of the profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadTotals {
+    /// CPU time of its samples; samples without CPU time count one interval each.
+    pub cpu: Nanos,
+    /// Samples.
+    pub samples: usize,
+    /// Slices.
+    pub slices: usize,
+}
+
+impl Document {
+    /// Prepares `profile` for being looked at: linear in its size, so a job's work.
+    pub fn new(name: String, path: Option<PathBuf>, profile: Arc<Profile>) -> Self {
+        let extent = profile.extent();
+        let start = extent.map_or(Time(0), |extent| extent.start);
+        let end = extent.map_or(start, |extent| extent.end).max(start + Nanos(1));
+        let interval = profile.meta.interval.unwrap_or(Nanos(1));
+        let activity = profile.threads.iter().map(|thread| ThreadTotals {
+            cpu: thread.sampled_cpu().unwrap_or_else(|| {
+                let samples = i64::try_from(thread.samples.len()).unwrap_or(i64::MAX);
+                Nanos(samples.saturating_mul(interval.0))
+            }),
+            samples: thread.samples.len(),
+            slices: thread.slices.len(),
+        });
+        Self {
+            activity: activity.collect(),
+            facts: FunctionFacts::of(&profile),
+            stack_index: Arc::new(StackIndex::new(&profile.stacks)),
+            timed: extent.is_some(),
+            extent: TimeRange { start, end },
+            name,
+            path,
+            profile,
+        }
+    }
+
+    /// The thread that the chart shows first: the one with the most CPU time, or else the most slices.
+    pub fn busiest_thread(&self) -> Option<ThreadId> {
+        let order = |row: &usize| (self.activity[*row].cpu, self.activity[*row].slices, std::cmp::Reverse(*row));
+        (0..self.activity.len()).max_by_key(order).map(ThreadId::new)
+    }
+
+    /// How long the samples of a thread stand.
+    pub fn box_timing(&self, thread: ThreadId) -> BoxTiming {
+        let samples = &self.profile.threads[thread.index()].samples;
+        self.profile.meta.interval.map_or_else(|| BoxTiming::estimate(samples), BoxTiming::for_interval)
+    }
+
+    /// The colour of a function's category.
+    pub fn color_of(&self, function: FunctionId) -> Color {
+        self.facts.category(function).map_or(Color::Grey, |id| self.profile.categories[id.index()].color)
+    }
+
+    /// The function of a stack's innermost frame.
+    pub fn function(&self, stack: StackId) -> FunctionId {
+        self.profile.leaf_function(stack)
+    }
+
+    /// A function's name.
+    pub fn function_name(&self, function: FunctionId) -> &str {
+        self.profile.string(self.profile.functions.name[function.index()])
+    }
+
+    /// A thread's name.
+    pub fn thread_name(&self, thread: ThreadId) -> &str {
+        self.profile.string(self.profile.threads[thread.index()].name)
+    }
+}

@@ -1,0 +1,15 @@
+//! The call_tree panel.
+
+use egui::Ui;
+
+use super::{Panel, PanelContext};
+
+/// The panel.
+#[derive(Default)]
+pub struct CallTree {}
+
+impl Panel for CallTree {
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        ui.label(context.document.name.as_str());
+    }
+}

@@ -1,0 +1,15 @@
+//! The details panel.
+
+use egui::Ui;
+
+use super::{Panel, PanelContext};
+
+/// The panel.
+#[derive(Default)]
+pub struct Details {}
+
+impl Panel for Details {
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        ui.label(context.document.name.as_str());
+    }
+}

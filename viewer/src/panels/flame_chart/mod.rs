@@ -1,0 +1,15 @@
+//! The flame_chart panel.
+
+use egui::Ui;
+
+use super::{Panel, PanelContext};
+
+/// The panel.
+#[derive(Default)]
+pub struct FlameChart {}
+
+impl Panel for FlameChart {
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        ui.label(context.document.name.as_str());
+    }
+}

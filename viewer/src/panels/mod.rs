@@ -1,0 +1,107 @@
+//! The parts of the window that show a profile. [`PANELS`] is the one table of them.
+
+pub mod call_tree;
+pub mod details;
+pub mod flame_chart;
+pub mod functions;
+pub mod timeline;
+
+use std::sync::Arc;
+
+use egui::{Ui, Vec2};
+
+use crate::action::Action;
+use crate::analyses::Analyses;
+use crate::document::Document;
+use crate::jobs::Jobs;
+use crate::scene::Scene;
+use crate::search::FunctionSet;
+use crate::selection::Selection;
+use crate::theme::Theme;
+
+/// What a panel is given in each frame.
+pub struct PanelContext<'a> {
+    /// What is shown.
+    pub document: &'a Arc<Document>,
+    /// What is selected.
+    pub selection: &'a Selection,
+    /// The tables.
+    pub analyses: &'a Analyses,
+    /// The functions that the search matches; `None`: nothing is searched for.
+    pub found: Option<&'a FunctionSet>,
+    /// Colours.
+    pub theme: &'a Theme,
+    /// For work that takes longer than a frame.
+    pub jobs: &'a Jobs,
+    /// What the person did.
+    pub actions: &'a mut Vec<Action>,
+}
+
+/// A part of the window that shows a profile.
+pub trait Panel {
+    /// Draws it and takes its input.
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>);
+
+    /// The same as a picture of `size` points without a window; `None` if it is made of widgets.
+    fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
+        let _ = (size, context);
+        None
+    }
+}
+
+/// Where in the window a panel is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At the top, all along the time axis.
+    Top,
+    /// Below it, along the same axis.
+    Middle,
+    /// One of the tabs at the bottom.
+    Tab,
+    /// At the right of the tabs.
+    Side,
+}
+
+/// A row of [`PANELS`].
+pub struct PanelRow {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What its tab is called.
+    pub title: &'static str,
+    /// Where it is.
+    pub place: Place,
+    /// Makes one for a document.
+    pub create: fn() -> Box<dyn Panel>,
+}
+
+/// All panels, in the order in which they stand in the window.
+pub const PANELS: &[PanelRow] = &[
+    PanelRow {
+        name: "timeline",
+        title: "Timeline",
+        place: Place::Top,
+        create: || Box::<timeline::Timeline>::default(),
+    },
+    PanelRow {
+        name: "flame-chart",
+        title: "Flame chart",
+        place: Place::Middle,
+        create: || Box::<flame_chart::FlameChart>::default(),
+    },
+    PanelRow {
+        name: "functions",
+        title: "Functions",
+        place: Place::Tab,
+        create: || Box::<functions::Functions>::default(),
+    },
+    PanelRow {
+        name: "call-tree",
+        title: "Call tree",
+        place: Place::Tab,
+        create: || Box::<call_tree::CallTree>::default(),
+    },
+    PanelRow { name: "details", title: "Details", place: Place::Side, create: || Box::<details::Details>::default() },
+];
+
+/// How wide the names at the left of everything with a time axis are, in points.
+pub const GUTTER: f32 = 168.0;

@@ -1,0 +1,94 @@
+//! Which functions a search text matches.
+
+use traceview_core::model::{FunctionId, Profile};
+
+/// What was typed in the search box: the words that a name must contain, in any case and order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SearchQuery {
+    words: Vec<String>,
+}
+
+/// The functions that a [`SearchQuery`] matches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionSet {
+    contains: Vec<bool>,
+    count: usize,
+}
+
+impl SearchQuery {
+    /// Reads what was typed.
+    pub fn parse(text: &str) -> Self {
+        Self { words: text.split_whitespace().map(str::to_lowercase).collect() }
+    }
+
+    /// Whether nothing is searched for.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether each word stands in one of `texts`.
+    pub fn matches<'a>(&self, texts: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
+        self.words.iter().all(|word| texts.clone().any(|text| contains_ignoring_case(text, word)))
+    }
+
+    /// The functions whose name, source path, or crate it matches: time grows with the functions, so a job's work for
+    /// large profiles.
+    pub fn functions(&self, profile: &Profile) -> FunctionSet {
+        let texts = |row: usize| {
+            let functions = &profile.functions;
+            let source = functions.source[row].map(|id| profile.sources[id.index()].path);
+            let origin = functions.origin[row].map(|id| profile.crates[id.index()].name);
+            [Some(functions.name[row]), functions.full_name[row], source, origin]
+        };
+        let contains: Vec<bool> = (0..profile.functions.len())
+            .map(|row| self.matches(&texts(row).into_iter().flatten().map(|id| profile.string(id))))
+            .collect();
+        let count = contains.iter().filter(|it| **it).count();
+        FunctionSet { contains, count }
+    }
+}
+
+impl FunctionSet {
+    /// Whether `function` is one of them.
+    pub fn contains(&self, function: FunctionId) -> bool {
+        self.contains[function.index()]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// `word` is in lower case.
+fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    if text.is_ascii() && word.is_ascii() {
+        let (text, word) = (text.as_bytes(), word.as_bytes());
+        return text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    }
+    text.to_lowercase().contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(query: &str, text: &str) -> bool {
+        SearchQuery::parse(query).matches(&[text].into_iter())
+    }
+
+    #[test]
+    fn words_match_in_any_case_and_order() {
+        assert!(matches("MEMMEM find", "memchr::memmem::Finder::find"));
+        assert!(!matches("memmem lost", "memchr::memmem::Finder::find"));
+        assert!(matches("größe", "Größe::messen"));
+        assert!(matches("  ", "anything"));
+        assert!(SearchQuery::parse(" \t").is_empty());
+        assert!(!matches("longer than the text", "lo"));
+    }
+}

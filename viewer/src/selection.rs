@@ -1,0 +1,82 @@
+//! What the person has selected: one copy, which all panels show.
+
+use traceview_core::analysis::{self, Measure};
+use traceview_core::model::{FunctionId, Nanos, SliceId, StackId, ThreadId, Time, TimeRange};
+
+/// What is looked at and what is selected. Panels read it; only [`Action`](crate::action::Action)s change it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Selection {
+    /// The part of time that the timeline and the chart show.
+    pub visible: TimeRange,
+    /// The part of time that is selected; tables count it alone.
+    pub range: Option<TimeRange>,
+    /// The threads that tables count; `None`: all.
+    pub threads: Option<Vec<ThreadId>>,
+    /// The thread of the flame chart.
+    pub charted: Option<ThreadId>,
+    /// The function that is selected, in the tables and as a highlight in the chart.
+    pub function: Option<FunctionId>,
+    /// The box, slice or wait that was clicked.
+    pub picked: Option<Picked>,
+    /// What is searched for; empty: nothing.
+    pub search: String,
+    /// What the tables count.
+    pub measure: Measure,
+}
+
+/// Something with a place in time that was clicked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Picked {
+    /// The thread that it is part of.
+    pub thread: ThreadId,
+    /// What it is.
+    pub what: PickedKind,
+    /// When it began.
+    pub start: Time,
+    /// How long it lasted.
+    pub duration: Nanos,
+}
+
+/// Kinds of [`Picked`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PickedKind {
+    /// A box of the flame chart: consecutive samples with this node on their stack.
+    Box(StackId),
+    /// A slice of a trace.
+    Slice(SliceId),
+    /// A row of the thread's waits.
+    Wait(usize),
+}
+
+impl Selection {
+    /// All of `extent`, nothing selected.
+    pub fn new(extent: TimeRange, charted: Option<ThreadId>) -> Self {
+        Self {
+            visible: extent,
+            range: None,
+            threads: None,
+            charted,
+            function: None,
+            picked: None,
+            search: String::new(),
+            measure: Measure::Cpu,
+        }
+    }
+
+    /// The part of the profile that tables count.
+    pub fn for_analysis(&self) -> analysis::Selection {
+        analysis::Selection { range: self.range.unwrap_or(TimeRange::ALL), threads: self.threads.clone() }
+    }
+
+    /// Whether the tables count `thread`.
+    pub fn counts(&self, thread: ThreadId) -> bool {
+        self.threads.as_ref().is_none_or(|threads| threads.contains(&thread))
+    }
+}
+
+impl Picked {
+    /// Its time.
+    pub fn range(&self) -> TimeRange {
+        TimeRange { start: self.start, end: self.start + self.duration }
+    }
+}

@@ -1,0 +1,191 @@
+//! Every colour that is drawn.
+//!
+//! Categories differ in lightness as well as in hue, so that they can be told apart without colour vision. Labels on
+//! them have a contrast of 4.5 : 1 or more, which a test computes.
+
+use egui::Color32;
+use egui::style::Visuals;
+use traceview_core::model::{Color, WaitReason};
+
+/// The colours of a light or a dark window.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Theme {
+    /// Whether it is the dark one.
+    pub dark: bool,
+    /// Behind charts.
+    pub canvas: Color32,
+    /// Behind every other track.
+    pub stripe: Color32,
+    /// Lines of the time grid.
+    pub grid: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text that says less.
+    pub weak_text: Color32,
+    /// Text on boxes.
+    pub box_text: Color32,
+    /// The selected range, drawn over charts.
+    pub range: Color32,
+    /// Its edges, selected rows, and what has the focus.
+    pub accent: Color32,
+    /// What a search finds.
+    pub found: Color32,
+    /// What is wrong.
+    pub error: Color32,
+    /// Around the box under the pointer and the selected one.
+    pub outline: Color32,
+}
+
+impl Theme {
+    /// The colours that go with egui's `visuals`.
+    pub fn of(visuals: &Visuals) -> Self {
+        if visuals.dark_mode { Self::dark() } else { Self::light() }
+    }
+
+    /// The dark theme.
+    pub fn dark() -> Self {
+        Self {
+            dark: true,
+            canvas: Color32::from_rgb(24, 25, 28),
+            stripe: Color32::from_rgb(30, 31, 35),
+            grid: Color32::from_rgb(48, 50, 56),
+            text: Color32::from_rgb(225, 227, 231),
+            weak_text: Color32::from_rgb(160, 164, 172),
+            box_text: Color32::from_rgb(16, 17, 20),
+            range: Color32::from_rgba_unmultiplied(90, 160, 255, 40),
+            accent: Color32::from_rgb(90, 160, 255),
+            found: Color32::from_rgb(255, 214, 64),
+            error: Color32::from_rgb(255, 120, 110),
+            outline: Color32::WHITE,
+        }
+    }
+
+    /// The light theme.
+    pub fn light() -> Self {
+        Self {
+            dark: false,
+            canvas: Color32::from_rgb(252, 252, 253),
+            stripe: Color32::from_rgb(245, 246, 248),
+            grid: Color32::from_rgb(222, 224, 229),
+            text: Color32::from_rgb(28, 30, 34),
+            weak_text: Color32::from_rgb(95, 99, 107),
+            box_text: Color32::from_rgb(16, 17, 20),
+            range: Color32::from_rgba_unmultiplied(20, 100, 220, 32),
+            accent: Color32::from_rgb(20, 100, 220),
+            found: Color32::from_rgb(200, 120, 0),
+            error: Color32::from_rgb(190, 30, 20),
+            outline: Color32::BLACK,
+        }
+    }
+
+    /// How a category's colour is drawn, as a fill that [`box_text`](Self::box_text) can be read on.
+    pub fn category(&self, color: Color) -> Color32 {
+        let [r, g, b] = match color {
+            Color::Transparent => [205, 208, 214],
+            Color::Purple => [190, 160, 235],
+            Color::Green => [110, 190, 130],
+            Color::Orange => [240, 160, 80],
+            Color::Yellow => [240, 215, 110],
+            Color::LightBlue => [160, 215, 245],
+            Color::Blue => [105, 165, 240],
+            Color::Brown => [195, 155, 120],
+            Color::Magenta => [235, 140, 205],
+            Color::Red => [230, 115, 105],
+            Color::LightRed => [250, 170, 160],
+            Color::DarkGrey => [135, 140, 148],
+            Color::Grey => [175, 179, 186],
+        };
+        Color32::from_rgb(r, g, b)
+    }
+
+    /// How a wait is shaded.
+    pub fn wait(&self, reason: WaitReason) -> Color32 {
+        let [r, g, b] = match (reason, self.dark) {
+            (WaitReason::Blocked, true) => [58, 62, 70],
+            (WaitReason::Blocked, false) => [221, 224, 230],
+            (WaitReason::Runnable, true) => [110, 84, 30],
+            (WaitReason::Runnable, false) => [250, 222, 160],
+            (WaitReason::Stopped, true) => [96, 50, 60],
+            (WaitReason::Stopped, false) => [245, 205, 210],
+        };
+        Color32::from_rgb(r, g, b)
+    }
+
+    /// A box that the search does not match, or that is not in the selection.
+    pub fn dimmed(&self, color: Color32) -> Color32 {
+        color.lerp_to_gamma(self.canvas, 0.72)
+    }
+
+    /// `color` where only `coverage` of a cell is filled: thin places stay visible.
+    pub fn covered(&self, color: Color32, coverage: f32) -> Color32 {
+        self.canvas.lerp_to_gamma(color, 0.25 + 0.75 * coverage.clamp(0.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// WCAG 2's relative luminance.
+    fn luminance(color: Color32) -> f32 {
+        let linear = |byte: u8| {
+            let value = f32::from(byte) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(color.r()) + 0.7152 * linear(color.g()) + 0.0722 * linear(color.b())
+    }
+
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    const COLORS: [Color; 13] = [
+        Color::Transparent,
+        Color::Purple,
+        Color::Green,
+        Color::Orange,
+        Color::Yellow,
+        Color::LightBlue,
+        Color::Blue,
+        Color::Brown,
+        Color::Magenta,
+        Color::Red,
+        Color::LightRed,
+        Color::DarkGrey,
+        Color::Grey,
+    ];
+
+    #[test]
+    fn labels_can_be_read() {
+        for theme in [Theme::dark(), Theme::light()] {
+            for color in COLORS {
+                let found = contrast(theme.category(color), theme.box_text);
+                assert!(found >= 4.5, "{color:?}: {found}");
+            }
+            for (text, behind) in [
+                (theme.text, theme.canvas),
+                (theme.text, theme.stripe),
+                (theme.weak_text, theme.canvas),
+                (theme.weak_text, theme.stripe),
+                (theme.error, theme.canvas),
+                (theme.text, theme.wait(WaitReason::Blocked)),
+            ] {
+                assert!(contrast(text, behind) >= 4.5, "{text:?} on {behind:?}, dark: {}", theme.dark);
+            }
+        }
+    }
+
+    #[test]
+    fn colours_of_recordings_differ_in_more_than_hue() {
+        let theme = Theme::dark();
+        let of_recordings = [Color::Blue, Color::Green, Color::Orange, Color::Yellow, Color::Red, Color::Grey];
+        for (index, a) in of_recordings.iter().enumerate() {
+            for b in &of_recordings[index + 1..] {
+                let (a, b) = (theme.category(*a), theme.category(*b));
+                let distance: i32 = (0..3).map(|i| i32::from(a[i]).abs_diff(i32::from(b[i]))).sum::<u32>() as i32;
+                assert!(distance > 60, "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Parts that several panels are made of.
+
+mod time_canvas;
+mod time_view;
+
+pub use time_canvas::{CanvasInput, TimeCanvas};
+pub use time_view::TimeView;
