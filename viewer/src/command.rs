@@ -1,0 +1,371 @@
+//! Everything that can be done without pointing at something: one value gives label, explanation, keys and menu entry.
+
+use egui::{InputState, Key, Modifiers};
+
+/// Something that a key, a menu entry or a row of the palette does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "see their labels")]
+pub enum Command {
+    Open,
+    Reload,
+    CloseTab,
+    NextTab,
+    Quit,
+    Undo,
+    Redo,
+    ZoomIn,
+    ZoomOut,
+    PanLeft,
+    PanRight,
+    ShowAll,
+    ShowSelected,
+    Cancel,
+    NextInRow,
+    PreviousInRow,
+    Find,
+    FindNext,
+    FindPrevious,
+    AllThreads,
+    CountCpu,
+    CountWall,
+    CountOffCpu,
+    CountSamples,
+    NextPanel,
+    SystemTheme,
+    LightTheme,
+    DarkTheme,
+    ResetLayout,
+    Palette,
+    ShowKeys,
+}
+
+/// The menus of the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Menu {
+    /// Files and windows.
+    File,
+    /// What is shown.
+    View,
+    /// What is counted.
+    Count,
+    /// Help.
+    Help,
+}
+
+/// A key with what is held down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shortcut {
+    /// The key.
+    pub key: Key,
+    /// What is held down.
+    pub modifiers: Modifiers,
+    /// Whether the key is meant by its place on the keyboard, not by its letter.
+    pub physical: bool,
+}
+
+impl Menu {
+    /// All of them, from left to right.
+    pub const ALL: [Self; 4] = [Self::File, Self::View, Self::Count, Self::Help];
+
+    /// What it is called.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::File => "File",
+            Self::View => "View",
+            Self::Count => "Count",
+            Self::Help => "Help",
+        }
+    }
+}
+
+/// What is known of a command.
+struct Facts {
+    label: &'static str,
+    help: &'static str,
+    menu: Menu,
+    keys: &'static [Shortcut],
+}
+
+const fn facts(menu: Menu, label: &'static str, help: &'static str, keys: &'static [Shortcut]) -> Facts {
+    Facts { label, help, menu, keys }
+}
+
+impl Command {
+    /// All of them, in the order of menus and help.
+    pub const ALL: [Self; 31] = [
+        Self::Open,
+        Self::Reload,
+        Self::NextTab,
+        Self::CloseTab,
+        Self::Quit,
+        Self::ZoomIn,
+        Self::ZoomOut,
+        Self::PanLeft,
+        Self::PanRight,
+        Self::ShowAll,
+        Self::ShowSelected,
+        Self::Undo,
+        Self::Redo,
+        Self::Cancel,
+        Self::NextInRow,
+        Self::PreviousInRow,
+        Self::Find,
+        Self::FindNext,
+        Self::FindPrevious,
+        Self::NextPanel,
+        Self::SystemTheme,
+        Self::LightTheme,
+        Self::DarkTheme,
+        Self::ResetLayout,
+        Self::AllThreads,
+        Self::CountCpu,
+        Self::CountWall,
+        Self::CountOffCpu,
+        Self::CountSamples,
+        Self::Palette,
+        Self::ShowKeys,
+    ];
+
+    fn facts(self) -> Facts {
+        use Menu::{Count, File, Help, View};
+        match self {
+            Self::Open => facts(File, "Open…", "Open another profile", &[command(Key::O)]),
+            Self::Reload => facts(File, "Reload", "Read the file again", &[command(Key::R), plain(Key::F5)]),
+            Self::NextTab => facts(File, "Next tab", "Show the next opened profile", &[control(Key::Tab)]),
+            Self::CloseTab => facts(File, "Close tab", "Close this profile", &[command(Key::W)]),
+            Self::Quit => facts(File, "Quit", "Close the window", &[command(Key::Q)]),
+            Self::ZoomIn => {
+                facts(View, "Zoom in", "Zoom in at the pointer", &[place(Key::W), plain(Key::Plus), plain(Key::Equals)])
+            }
+            Self::ZoomOut => facts(View, "Zoom out", "Zoom out at the pointer", &[place(Key::S), plain(Key::Minus)]),
+            Self::PanLeft => facts(View, "Earlier", "Move to an earlier time", &[place(Key::A)]),
+            Self::PanRight => facts(View, "Later", "Move to a later time", &[place(Key::D)]),
+            Self::ShowAll => {
+                facts(View, "Zoom out to everything", "Show all of the time", &[plain(Key::Num0), plain(Key::Home)])
+            }
+            Self::ShowSelected => facts(
+                View,
+                "Zoom to selection",
+                "Show the selected box, or else the selected time",
+                &[plain(Key::F)],
+            ),
+            Self::Undo => facts(
+                View,
+                "Back",
+                "Take back the last change of view or selection",
+                &[command(Key::Z), plain(Key::Backspace), alt(Key::ArrowLeft)],
+            ),
+            Self::Redo => facts(
+                View,
+                "Forward",
+                "Make the change again that was taken back",
+                &[command_shift(Key::Z), command(Key::Y), alt(Key::ArrowRight)],
+            ),
+            Self::Cancel => facts(
+                View,
+                "Unselect, then zoom out",
+                "Clear the search, the selected box, range and threads one after the other; then zoom out",
+                &[plain(Key::Escape)],
+            ),
+            Self::NextInRow => {
+                facts(View, "Next in row", "Select the next box at the same depth", &[plain(Key::Period)])
+            }
+            Self::PreviousInRow => {
+                facts(View, "Previous in row", "Select the box before it at the same depth", &[plain(Key::Comma)])
+            }
+            Self::Find => facts(View, "Search", "Search for functions", &[command(Key::F), plain(Key::Slash)]),
+            Self::FindNext => facts(View, "Next match", "Go to the next match in the chart", &[plain(Key::F3)]),
+            Self::FindPrevious => {
+                facts(View, "Previous match", "Go to the match before it in the chart", &[shift(Key::F3)])
+            }
+            Self::NextPanel => facts(View, "Next table", "Show the next tab of tables", &[command(Key::PageDown)]),
+            Self::SystemTheme => facts(View, "Colours of the system", "Light or dark as the desktop has it", &[]),
+            Self::LightTheme => facts(View, "Light colours", "Dark text on a light ground", &[]),
+            Self::DarkTheme => facts(View, "Dark colours", "Light text on a dark ground", &[]),
+            Self::ResetLayout => {
+                facts(View, "Reset layout", "Give all parts of the window their first sizes again", &[])
+            }
+            Self::AllThreads => {
+                facts(Count, "All threads", "Count all threads in the tables again", &[command(Key::A)])
+            }
+            Self::CountCpu => facts(Count, "CPU time", "Count the time that code ran", &[]),
+            Self::CountWall => facts(Count, "Wall time", "Count the time that code ran or waited", &[]),
+            Self::CountOffCpu => facts(Count, "Off-CPU time", "Count the time that code waited", &[]),
+            Self::CountSamples => facts(Count, "Samples", "Count samples instead of time", &[]),
+            Self::Palette => {
+                facts(Help, "Commands…", "Find a command by its name", &[command_shift(Key::P), plain(Key::F1)])
+            }
+            Self::ShowKeys => facts(Help, "Keys", "Show all keys", &[any_shift(Key::Questionmark)]),
+        }
+    }
+
+    /// What it is called.
+    pub fn label(self) -> &'static str {
+        self.facts().label
+    }
+
+    /// What it does.
+    pub fn help(self) -> &'static str {
+        self.facts().help
+    }
+
+    /// The menu that it is in.
+    pub fn menu(self) -> Menu {
+        self.facts().menu
+    }
+
+    /// The keys for it, the usual one first.
+    pub fn keys(self) -> &'static [Shortcut] {
+        self.facts().keys
+    }
+
+    /// The commands whose keys were pressed in this frame. While text is typed only those count that type nothing.
+    pub fn pressed(input: &InputState, typing: bool) -> Vec<Self> {
+        let mut pressed = Vec::new();
+        for event in &input.events {
+            let egui::Event::Key { key, physical_key, pressed: true, modifiers, .. } = event else { continue };
+            let meant = |shortcut: &&Shortcut| {
+                let found = if shortcut.physical { physical_key.unwrap_or(*key) } else { *key };
+                found == shortcut.key && shortcut.holds(*modifiers) && !(typing && shortcut.types())
+            };
+            pressed.extend(Self::ALL.into_iter().filter(|it| it.keys().iter().any(|key| meant(&key))));
+        }
+        pressed
+    }
+}
+
+impl Shortcut {
+    /// How it is written in menus.
+    pub fn label(&self) -> String {
+        let mut label = String::new();
+        let held = [
+            (self.modifiers.command || self.modifiers.ctrl, "Ctrl+"),
+            (self.modifiers.alt, "Alt+"),
+            (self.modifiers.shift && self.key != Key::Questionmark, "Shift+"),
+        ];
+        for (held, name) in held {
+            if held {
+                label.push_str(name);
+            }
+        }
+        let name = match self.key {
+            Key::ArrowLeft => "Left",
+            Key::ArrowRight => "Right",
+            Key::Plus => "+",
+            Key::Minus => "-",
+            Key::Equals => "=",
+            Key::Comma => ",",
+            Key::Period => ".",
+            Key::Slash => "/",
+            Key::Questionmark => "?",
+            Key::Escape => "Esc",
+            Key::PageDown => "PgDn",
+            other => other.name(),
+        };
+        label + name
+    }
+
+    fn holds(&self, held: Modifiers) -> bool {
+        // Where `?` is, and whether it needs Shift, differs between keyboards; `+` too.
+        let shifted = matches!(self.key, Key::Questionmark | Key::Plus | Key::Slash | Key::Equals);
+        let held = if shifted { Modifiers { shift: self.modifiers.shift, ..held } } else { held };
+        held.matches_exact(self.modifiers)
+    }
+
+    /// Whether a text field would take it.
+    fn types(&self) -> bool {
+        let function_key = matches!(self.key, Key::Escape | Key::F1 | Key::F3 | Key::F5);
+        let edits = matches!(self.key, Key::A | Key::Z | Key::Y | Key::ArrowLeft | Key::ArrowRight);
+        !function_key && (edits || !(self.modifiers.command || self.modifiers.ctrl || self.modifiers.alt))
+    }
+}
+
+const fn shortcut(key: Key, modifiers: Modifiers, physical: bool) -> Shortcut {
+    Shortcut { key, modifiers, physical }
+}
+
+const fn plain(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::NONE, false)
+}
+
+const fn place(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::NONE, true)
+}
+
+const fn command(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::COMMAND, false)
+}
+
+const fn control(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::CTRL, false)
+}
+
+const fn shift(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::SHIFT, false)
+}
+
+const fn any_shift(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::NONE, false)
+}
+
+const fn alt(key: Key) -> Shortcut {
+    shortcut(key, Modifiers::ALT, false)
+}
+
+const fn command_shift(key: Key) -> Shortcut {
+    shortcut(key, Modifiers { shift: true, ..Modifiers::COMMAND }, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn pressed(key: Key, physical: Option<Key>, modifiers: Modifiers, typing: bool) -> Vec<Command> {
+        let event = egui::Event::Key { key, physical_key: physical, pressed: true, repeat: false, modifiers };
+        let input = InputState { events: vec![event], ..InputState::default() };
+        Command::pressed(&input, typing)
+    }
+
+    #[test]
+    fn each_key_means_one_thing() {
+        let mut seen = HashSet::new();
+        for command in Command::ALL {
+            for key in command.keys() {
+                assert!(seen.insert((key.key, key.modifiers)), "{command:?}: {}", key.label());
+            }
+            assert!(!command.label().is_empty() && !command.help().ends_with('.'), "{command:?}");
+        }
+        let distinct: HashSet<_> = Command::ALL.into_iter().collect();
+        assert_eq!(distinct.len(), Command::ALL.len());
+    }
+
+    #[test]
+    fn letters_for_moving_go_by_their_place() {
+        assert_eq!(pressed(Key::Z, Some(Key::W), Modifiers::NONE, false), [Command::ZoomIn], "AZERTY");
+        assert_eq!(pressed(Key::W, None, Modifiers::NONE, false), [Command::ZoomIn]);
+        assert_eq!(pressed(Key::Questionmark, Some(Key::Slash), Modifiers::SHIFT, false), [Command::ShowKeys]);
+        assert_eq!(pressed(Key::Slash, None, Modifiers::NONE, false), [Command::Find]);
+    }
+
+    #[test]
+    fn typing_is_not_commanding() {
+        for key in [Key::W, Key::A, Key::S, Key::D, Key::F, Key::Num0, Key::Backspace, Key::Home, Key::Slash] {
+            assert_eq!(pressed(key, Some(key), Modifiers::NONE, true), [], "{key:?}");
+        }
+        assert_eq!(pressed(Key::A, None, Modifiers::COMMAND, true), [], "selects the text");
+        assert_eq!(pressed(Key::Escape, None, Modifiers::NONE, true), [Command::Cancel]);
+        assert_eq!(pressed(Key::O, None, Modifiers::COMMAND, true), [Command::Open]);
+        assert_eq!(pressed(Key::F, None, Modifiers::COMMAND, true), [Command::Find]);
+    }
+
+    #[test]
+    fn keys_are_written_as_people_know_them() {
+        let label = |command: Command| command.keys()[0].label();
+        assert_eq!(label(Command::Open), "Ctrl+O");
+        assert_eq!(label(Command::Palette), "Ctrl+Shift+P");
+        assert_eq!(label(Command::ShowKeys), "?");
+        assert_eq!(label(Command::Cancel), "Esc");
+    }
+}

@@ -1,0 +1,136 @@
+//! Opening files in the background.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use traceview_core::format::{self, ReadError, ReadOptions};
+use traceview_core::model::Profile;
+
+use crate::document::Document;
+use crate::jobs::{Job, Jobs, Poll, Progress};
+
+/// A file that is being opened.
+#[derive(Debug)]
+pub struct Loading {
+    /// Which.
+    pub path: PathBuf,
+    /// How many bytes it has, if that is known.
+    pub size: Option<u64>,
+    job: Job<Result<Document, LoadError>>,
+}
+
+/// Why a file could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It can't be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// What it contains is not understood.
+    #[error("{0}")]
+    Format(#[from] ReadError),
+    /// Nobody wants it any more.
+    #[error("cancelled")]
+    Cancelled,
+    /// The reader broke down.
+    #[error("reading it failed; this is a fault of traceview")]
+    Lost,
+}
+
+impl Loading {
+    /// Begins to open `path`.
+    pub fn start(path: PathBuf, jobs: &Jobs) -> Self {
+        let size = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
+        let from = path.clone();
+        let job = jobs.start("open", move |progress| load(&from, size, progress));
+        Self { path, size, job }
+    }
+
+    /// The document, once it is there.
+    pub fn poll(&self) -> Option<Result<Document, LoadError>> {
+        match self.job.poll() {
+            Poll::Pending => None,
+            Poll::Ready(result) => Some(result),
+            Poll::Lost => Some(Err(LoadError::Lost)),
+        }
+    }
+
+    /// How much of the file is read, from 0 to 1.
+    pub fn fraction(&self) -> Option<f32> {
+        self.job.progress().fraction()
+    }
+}
+
+/// Makes a document of `profile`, which is saved in `path`.
+pub fn document(path: Option<&Path>, profile: Arc<Profile>) -> Document {
+    let file_name = path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = match (profile.meta.name.as_str(), file_name) {
+        ("", file_name) => file_name.unwrap_or_else(|| "profile".to_owned()),
+        (name, _) => name.to_owned(),
+    };
+    Document::new(name, path.map(Path::to_owned), profile)
+}
+
+fn load(path: &Path, size: Option<u64>, progress: &Progress) -> Result<Document, LoadError> {
+    let options = ReadOptions::default();
+    let bytes = read(File::open(path)?, size, &options, progress)?;
+    let profile = format::read(&bytes, &options)?;
+    drop(bytes);
+    if progress.is_cancelled() {
+        return Err(LoadError::Cancelled);
+    }
+    Ok(document(Some(path), Arc::new(profile)))
+}
+
+/// The bytes of a file, or as many as it takes to see that it is no profile or too large: some have no end.
+fn read(mut file: impl Read, size: Option<u64>, options: &ReadOptions, progress: &Progress) -> Result<Vec<u8>, LoadError> {
+    const STEP: u64 = 1 << 20;
+    progress.set_total(size.unwrap_or(0));
+    let mut bytes = Vec::new();
+    loop {
+        if progress.is_cancelled() {
+            return Err(LoadError::Cancelled);
+        }
+        let got = file.by_ref().take(STEP).read_to_end(&mut bytes)?;
+        let length = bytes.len() as u64;
+        progress.set_done(length);
+        let hopeless = length == got as u64 && !format::can_begin(&bytes);
+        if got == 0 || hopeless || length > options.max_size {
+            return Ok(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_not_read_to_its_end() {
+        let progress = Progress::default();
+        let bytes = read(io::repeat(0), None, &ReadOptions::default(), &progress).expect("it can be read");
+        assert_eq!(bytes.len(), 1 << 20);
+        let options = ReadOptions { max_size: 3 << 20 };
+        let bytes = read(io::repeat(b' '), None, &options, &progress).expect("it can be read");
+        assert!(bytes.len() <= 4 << 20);
+    }
+
+    #[test]
+    fn a_cancelled_file_is_not_read_further() {
+        let progress = Progress::default();
+        progress.cancel();
+        let result = read(io::repeat(b' '), None, &ReadOptions::default(), &progress);
+        assert!(matches!(result, Err(LoadError::Cancelled)));
+    }
+
+    #[test]
+    fn progress_is_told_in_bytes() {
+        let progress = Progress::default();
+        let text = format!("{{{}", " ".repeat(3 << 20));
+        let bytes = read(text.as_bytes(), Some(4 << 20), &ReadOptions::default(), &progress).expect("it can be read");
+        assert_eq!(bytes.len(), text.len());
+        assert!(progress.fraction().is_some_and(|done| (done - 0.75).abs() < 0.01));
+    }
+}

@@ -1,0 +1,266 @@
+//! All that is inside the window. It needs no window itself: tests and pictures draw it too.
+
+mod bars;
+mod dialogs;
+mod open_document;
+mod pages;
+mod settings;
+
+pub use settings::{Settings, ThemeChoice};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use egui::{Context, Ui, ViewportCommand};
+use traceview_core::model::Profile;
+
+use crate::command::Command;
+use crate::document::Document;
+use crate::jobs::Jobs;
+use crate::loading::{self, Loading};
+use crate::theme::Theme;
+use dialogs::Dialog;
+use open_document::OpenDocument;
+
+/// Something to open.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// A profile that is in memory already, and the file that it was saved in.
+    Profile {
+        /// Where it was saved.
+        path: Option<PathBuf>,
+        /// The profile.
+        profile: Arc<Profile>,
+    },
+}
+
+/// What only the one who made the window can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Request {
+    /// Let the person choose a file in the desktop's dialog.
+    ChooseFile,
+    /// Write the settings down.
+    SaveSettings,
+}
+
+/// The contents of a window.
+pub struct Viewer {
+    tabs: Vec<Tab>,
+    active: usize,
+    settings: Settings,
+    dialog: Option<Dialog>,
+    jobs: Jobs,
+    requests: Vec<Request>,
+    /// The search field is to get the focus.
+    focus_search: bool,
+}
+
+/// An opened file, or one that is being opened.
+struct Tab {
+    title: String,
+    path: Option<PathBuf>,
+    content: Content,
+}
+
+enum Content {
+    Loading(Loading),
+    Failed(String),
+    Open(Box<OpenDocument>),
+}
+
+impl Viewer {
+    /// Begins to open `inputs`.
+    pub fn new(inputs: Vec<Input>, settings: Settings, jobs: Jobs) -> Self {
+        let mut viewer = Self {
+            tabs: Vec::new(),
+            active: 0,
+            settings,
+            dialog: None,
+            jobs,
+            requests: Vec::new(),
+            focus_search: false,
+        };
+        for input in inputs {
+            viewer.open(input);
+        }
+        viewer.active = 0;
+        viewer
+    }
+
+    /// Opens another file, in a tab of its own.
+    pub fn open(&mut self, input: Input) {
+        let tab = match input {
+            Input::File(path) => self.load(path),
+            Input::Profile { path, profile } => Tab::of(loading::document(path.as_deref(), profile)),
+        };
+        if let Some(path) = &tab.path {
+            self.settings.add_recent(path);
+            self.requests.push(Request::SaveSettings);
+        }
+        self.tabs.push(tab);
+        self.active = self.tabs.len() - 1;
+    }
+
+    /// What is to be done outside, once.
+    pub fn take_requests(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.requests)
+    }
+
+    /// What is to be kept until the next time.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the window is called.
+    pub fn title(&self) -> String {
+        match self.tabs.get(self.active) {
+            Some(tab) => format!("{} - traceview", tab.title),
+            None => "traceview".to_owned(),
+        }
+    }
+
+    /// Shows this tab of tables or this panel's part of the window, by its name in [`PANELS`](crate::panels::PANELS).
+    pub fn show_panel(&mut self, name: &str) {
+        name.clone_into(&mut self.settings.table);
+    }
+
+    /// Whether nothing is being loaded or computed.
+    pub fn is_idle(&self) -> bool {
+        self.jobs.running() == 0 && !self.tabs.iter().any(|tab| matches!(tab.content, Content::Loading(_)))
+    }
+
+    /// The first file that could not be opened, and why.
+    pub fn failure(&self) -> Option<(&str, &str)> {
+        self.tabs.iter().find_map(|tab| match &tab.content {
+            Content::Failed(message) => Some((tab.title.as_str(), message.as_str())),
+            Content::Loading(_) | Content::Open(_) => None,
+        })
+    }
+
+    /// The document that is shown.
+    pub fn document(&self) -> Option<&Arc<Document>> {
+        match &self.tabs.get(self.active)?.content {
+            Content::Open(open) => Some(open.document()),
+            Content::Loading(_) | Content::Failed(_) => None,
+        }
+    }
+
+    /// Draws everything and takes the input.
+    pub fn ui(&mut self, ui: &mut Ui) {
+        self.receive();
+        self.take_dropped_files(ui);
+        for command in Command::pressed(&ui.input(Clone::clone), ui.text_edit_focused()) {
+            self.run(command, ui);
+        }
+        let theme = Theme::of(ui.visuals());
+        self.menu_bar(ui);
+        self.tab_bar(ui);
+        let focus_search = std::mem::take(&mut self.focus_search);
+        let mut closed = None;
+        match self.tabs.get_mut(self.active).map(|tab| (tab.title.as_str(), &mut tab.content)) {
+            None => {
+                if let Some(path) = pages::welcome(ui, &theme, &self.settings, &mut self.requests) {
+                    self.open(Input::File(path));
+                }
+            }
+            Some((_, Content::Loading(loading))) => {
+                if pages::loading(ui, loading) {
+                    closed = Some(self.active);
+                }
+            }
+            Some((title, Content::Failed(message))) => match pages::failed(ui, &theme, title, message) {
+                Some(pages::Answer::Retry) => self.reload(),
+                Some(pages::Answer::Close) => closed = Some(self.active),
+                None => {}
+            },
+            Some((_, Content::Open(open))) => {
+                open.ui(ui, &theme, &self.jobs, &mut self.settings, focus_search);
+            }
+        }
+        if let Some(index) = closed {
+            self.close(index);
+        }
+        self.dialog(ui);
+    }
+
+    /// Carries out a command.
+    pub fn run(&mut self, command: Command, context: &Context) {
+        match command {
+            Command::Open => self.dialog = Some(Dialog::open_file()),
+            Command::Palette => self.dialog = Some(Dialog::palette()),
+            Command::ShowKeys => self.dialog = Some(Dialog::Keys),
+            Command::Cancel if self.dialog.is_some() => self.dialog = None,
+            Command::Reload => self.reload(),
+            Command::CloseTab => self.close(self.active),
+            Command::NextTab => self.active = (self.active + 1) % self.tabs.len().max(1),
+            Command::Quit => context.send_viewport_cmd(ViewportCommand::Close),
+            Command::SystemTheme => self.set_theme(ThemeChoice::System, context),
+            Command::LightTheme => self.set_theme(ThemeChoice::Light, context),
+            Command::DarkTheme => self.set_theme(ThemeChoice::Dark, context),
+            Command::ResetLayout => open_document::reset_layout(context),
+            Command::NextPanel => self.settings.next_table(),
+            Command::Find => self.focus_search = true,
+            other => {
+                if let Some(Content::Open(open)) = self.tabs.get_mut(self.active).map(|tab| &mut tab.content) {
+                    open.run(other, context);
+                }
+            }
+        }
+    }
+
+    fn set_theme(&mut self, choice: ThemeChoice, context: &Context) {
+        self.settings.theme = choice;
+        context.set_theme(choice.preference());
+        self.requests.push(Request::SaveSettings);
+    }
+
+    fn load(&self, path: PathBuf) -> Tab {
+        let title = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        Tab { title, path: Some(path.clone()), content: Content::Loading(Loading::start(path, &self.jobs)) }
+    }
+
+    fn reload(&mut self) {
+        if let Some(path) = self.tabs.get(self.active).and_then(|tab| tab.path.clone()) {
+            self.tabs[self.active] = self.load(path);
+        }
+    }
+
+    fn close(&mut self, index: usize) {
+        if index < self.tabs.len() {
+            self.tabs.remove(index);
+            self.active = self.active.min(self.tabs.len().saturating_sub(1));
+        }
+    }
+
+    /// Takes files that are loaded.
+    fn receive(&mut self) {
+        for tab in &mut self.tabs {
+            let Content::Loading(loading) = &tab.content else { continue };
+            match loading.poll() {
+                None => {}
+                Some(Ok(document)) => *tab = Tab::of(document),
+                Some(Err(error)) => tab.content = Content::Failed(error.to_string()),
+            }
+        }
+    }
+
+    fn take_dropped_files(&mut self, context: &Context) {
+        let paths: Vec<PathBuf> =
+            context.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        for path in paths {
+            self.open(Input::File(path));
+        }
+    }
+}
+
+impl Tab {
+    fn of(document: Document) -> Self {
+        Self {
+            title: document.name.clone(),
+            path: document.path.clone(),
+            content: Content::Open(Box::new(OpenDocument::new(Arc::new(document)))),
+        }
+    }
+}
