@@ -1,6 +1,6 @@
 //! Everything that can be done without pointing at something: one value gives label, explanation, keys and menu entry.
 
-use egui::{InputState, Key, Modifiers};
+use egui::{Event, Key, Modifiers};
 
 /// Something that a key, a menu entry or a row of the palette does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -79,156 +79,133 @@ impl Menu {
 }
 
 /// What is known of a command.
-struct Facts {
+struct Row {
+    command: Command,
     label: &'static str,
     help: &'static str,
     menu: Menu,
     keys: &'static [Shortcut],
 }
 
-const fn facts(menu: Menu, label: &'static str, help: &'static str, keys: &'static [Shortcut]) -> Facts {
-    Facts { label, help, menu, keys }
+const fn row(command: Command, menu: Menu, label: &'static str, help: &'static str, keys: &'static [Shortcut]) -> Row {
+    Row { command, label, help, menu, keys }
 }
+
+/// The one table of commands, in the order of menus and help.
+const ROWS: &[Row] = {
+    use Command as C;
+    use Menu::{Count, File, Help, View};
+    &[
+        row(C::Open, File, "Open…", "Open another profile", &[command(Key::O)]),
+        row(C::Reload, File, "Reload", "Read the file again", &[command(Key::R), plain(Key::F5)]),
+        row(C::NextTab, File, "Next tab", "Show the next opened profile", &[control(Key::Tab)]),
+        row(C::CloseTab, File, "Close tab", "Close this profile", &[command(Key::W)]),
+        row(C::Quit, File, "Quit", "Close the window", &[command(Key::Q)]),
+        row(
+            C::ZoomIn,
+            View,
+            "Zoom in",
+            "Zoom in at the pointer",
+            &[place(Key::W), plain(Key::Plus), plain(Key::Equals)],
+        ),
+        row(C::ZoomOut, View, "Zoom out", "Zoom out at the pointer", &[place(Key::S), plain(Key::Minus)]),
+        row(C::PanLeft, View, "Earlier", "Move to an earlier time", &[place(Key::A)]),
+        row(C::PanRight, View, "Later", "Move to a later time", &[place(Key::D)]),
+        row(C::ShowAll, View, "Zoom out to everything", "Show all of the time", &[plain(Key::Num0), plain(Key::Home)]),
+        row(
+            C::ShowSelected,
+            View,
+            "Zoom to selection",
+            "Show the selected box, or else the selected time",
+            &[plain(Key::F)],
+        ),
+        row(
+            C::Undo,
+            View,
+            "Back",
+            "Take back the last change of view or selection",
+            &[command(Key::Z), plain(Key::Backspace), alt(Key::ArrowLeft)],
+        ),
+        row(
+            C::Redo,
+            View,
+            "Forward",
+            "Make the change again that was taken back",
+            &[command_shift(Key::Z), command(Key::Y), alt(Key::ArrowRight)],
+        ),
+        row(
+            C::Cancel,
+            View,
+            "Unselect, then zoom out",
+            "Clear the search, the selected box, range and threads one after the other; then zoom out",
+            &[plain(Key::Escape)],
+        ),
+        row(C::NextInRow, View, "Next in row", "Select the next box at the same depth", &[plain(Key::Period)]),
+        row(
+            C::PreviousInRow,
+            View,
+            "Previous in row",
+            "Select the box before it at the same depth",
+            &[plain(Key::Comma)],
+        ),
+        row(C::Find, View, "Search", "Search for functions", &[command(Key::F), plain(Key::Slash)]),
+        row(C::FindNext, View, "Next match", "Go to the next match in the chart", &[plain(Key::F3)]),
+        row(C::FindPrevious, View, "Previous match", "Go to the match before it in the chart", &[shift(Key::F3)]),
+        row(C::NextPanel, View, "Next table", "Show the next tab of tables", &[command(Key::PageDown)]),
+        row(C::SystemTheme, View, "Colours of the system", "Light or dark as the desktop has it", &[]),
+        row(C::LightTheme, View, "Light colours", "Dark text on a light ground", &[]),
+        row(C::DarkTheme, View, "Dark colours", "Light text on a dark ground", &[]),
+        row(C::ResetLayout, View, "Reset layout", "Give all parts of the window their first sizes again", &[]),
+        row(C::AllThreads, Count, "All threads", "Count all threads in the tables again", &[command(Key::A)]),
+        row(C::CountCpu, Count, "CPU time", "Count the time that code ran", &[]),
+        row(C::CountWall, Count, "Wall time", "Count the time that code ran or waited", &[]),
+        row(C::CountOffCpu, Count, "Off-CPU time", "Count the time that code waited", &[]),
+        row(C::CountSamples, Count, "Samples", "Count samples instead of time", &[]),
+        row(C::Palette, Help, "Commands…", "Find a command by its name", &[command_shift(Key::P), plain(Key::F1)]),
+        row(C::ShowKeys, Help, "Keys", "Show all keys", &[any_shift(Key::Questionmark)]),
+    ]
+};
 
 impl Command {
     /// All of them, in the order of menus and help.
-    pub const ALL: [Self; 31] = [
-        Self::Open,
-        Self::Reload,
-        Self::NextTab,
-        Self::CloseTab,
-        Self::Quit,
-        Self::ZoomIn,
-        Self::ZoomOut,
-        Self::PanLeft,
-        Self::PanRight,
-        Self::ShowAll,
-        Self::ShowSelected,
-        Self::Undo,
-        Self::Redo,
-        Self::Cancel,
-        Self::NextInRow,
-        Self::PreviousInRow,
-        Self::Find,
-        Self::FindNext,
-        Self::FindPrevious,
-        Self::NextPanel,
-        Self::SystemTheme,
-        Self::LightTheme,
-        Self::DarkTheme,
-        Self::ResetLayout,
-        Self::AllThreads,
-        Self::CountCpu,
-        Self::CountWall,
-        Self::CountOffCpu,
-        Self::CountSamples,
-        Self::Palette,
-        Self::ShowKeys,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        ROWS.iter().map(|row| row.command)
+    }
 
-    fn facts(self) -> Facts {
-        use Menu::{Count, File, Help, View};
-        match self {
-            Self::Open => facts(File, "Open…", "Open another profile", &[command(Key::O)]),
-            Self::Reload => facts(File, "Reload", "Read the file again", &[command(Key::R), plain(Key::F5)]),
-            Self::NextTab => facts(File, "Next tab", "Show the next opened profile", &[control(Key::Tab)]),
-            Self::CloseTab => facts(File, "Close tab", "Close this profile", &[command(Key::W)]),
-            Self::Quit => facts(File, "Quit", "Close the window", &[command(Key::Q)]),
-            Self::ZoomIn => {
-                facts(View, "Zoom in", "Zoom in at the pointer", &[place(Key::W), plain(Key::Plus), plain(Key::Equals)])
-            }
-            Self::ZoomOut => facts(View, "Zoom out", "Zoom out at the pointer", &[place(Key::S), plain(Key::Minus)]),
-            Self::PanLeft => facts(View, "Earlier", "Move to an earlier time", &[place(Key::A)]),
-            Self::PanRight => facts(View, "Later", "Move to a later time", &[place(Key::D)]),
-            Self::ShowAll => {
-                facts(View, "Zoom out to everything", "Show all of the time", &[plain(Key::Num0), plain(Key::Home)])
-            }
-            Self::ShowSelected => facts(
-                View,
-                "Zoom to selection",
-                "Show the selected box, or else the selected time",
-                &[plain(Key::F)],
-            ),
-            Self::Undo => facts(
-                View,
-                "Back",
-                "Take back the last change of view or selection",
-                &[command(Key::Z), plain(Key::Backspace), alt(Key::ArrowLeft)],
-            ),
-            Self::Redo => facts(
-                View,
-                "Forward",
-                "Make the change again that was taken back",
-                &[command_shift(Key::Z), command(Key::Y), alt(Key::ArrowRight)],
-            ),
-            Self::Cancel => facts(
-                View,
-                "Unselect, then zoom out",
-                "Clear the search, the selected box, range and threads one after the other; then zoom out",
-                &[plain(Key::Escape)],
-            ),
-            Self::NextInRow => {
-                facts(View, "Next in row", "Select the next box at the same depth", &[plain(Key::Period)])
-            }
-            Self::PreviousInRow => {
-                facts(View, "Previous in row", "Select the box before it at the same depth", &[plain(Key::Comma)])
-            }
-            Self::Find => facts(View, "Search", "Search for functions", &[command(Key::F), plain(Key::Slash)]),
-            Self::FindNext => facts(View, "Next match", "Go to the next match in the chart", &[plain(Key::F3)]),
-            Self::FindPrevious => {
-                facts(View, "Previous match", "Go to the match before it in the chart", &[shift(Key::F3)])
-            }
-            Self::NextPanel => facts(View, "Next table", "Show the next tab of tables", &[command(Key::PageDown)]),
-            Self::SystemTheme => facts(View, "Colours of the system", "Light or dark as the desktop has it", &[]),
-            Self::LightTheme => facts(View, "Light colours", "Dark text on a light ground", &[]),
-            Self::DarkTheme => facts(View, "Dark colours", "Light text on a dark ground", &[]),
-            Self::ResetLayout => {
-                facts(View, "Reset layout", "Give all parts of the window their first sizes again", &[])
-            }
-            Self::AllThreads => {
-                facts(Count, "All threads", "Count all threads in the tables again", &[command(Key::A)])
-            }
-            Self::CountCpu => facts(Count, "CPU time", "Count the time that code ran", &[]),
-            Self::CountWall => facts(Count, "Wall time", "Count the time that code ran or waited", &[]),
-            Self::CountOffCpu => facts(Count, "Off-CPU time", "Count the time that code waited", &[]),
-            Self::CountSamples => facts(Count, "Samples", "Count samples instead of time", &[]),
-            Self::Palette => {
-                facts(Help, "Commands…", "Find a command by its name", &[command_shift(Key::P), plain(Key::F1)])
-            }
-            Self::ShowKeys => facts(Help, "Keys", "Show all keys", &[any_shift(Key::Questionmark)]),
-        }
+    fn row(self) -> &'static Row {
+        ROWS.iter().find(|row| row.command == self).expect("each command has a row, as a test checks")
     }
 
     /// What it is called.
     pub fn label(self) -> &'static str {
-        self.facts().label
+        self.row().label
     }
 
     /// What it does.
     pub fn help(self) -> &'static str {
-        self.facts().help
+        self.row().help
     }
 
     /// The menu that it is in.
     pub fn menu(self) -> Menu {
-        self.facts().menu
+        self.row().menu
     }
 
     /// The keys for it, the usual one first.
     pub fn keys(self) -> &'static [Shortcut] {
-        self.facts().keys
+        self.row().keys
     }
 
-    /// The commands whose keys were pressed in this frame. While text is typed only those count that type nothing.
-    pub fn pressed(input: &InputState, typing: bool) -> Vec<Self> {
+    /// The commands whose keys were pressed according to `events`. While text is typed only those count that type nothing.
+    pub fn pressed(events: &[Event], typing: bool) -> Vec<Self> {
         let mut pressed = Vec::new();
-        for event in &input.events {
-            let egui::Event::Key { key, physical_key, pressed: true, modifiers, .. } = event else { continue };
+        for event in events {
+            let Event::Key { key, physical_key, pressed: true, modifiers, .. } = event else { continue };
             let meant = |shortcut: &&Shortcut| {
                 let found = if shortcut.physical { physical_key.unwrap_or(*key) } else { *key };
                 found == shortcut.key && shortcut.holds(*modifiers) && !(typing && shortcut.types())
             };
-            pressed.extend(Self::ALL.into_iter().filter(|it| it.keys().iter().any(|key| meant(&key))));
+            pressed.extend(Self::all().filter(|it| it.keys().iter().any(|key| meant(&key))));
         }
         pressed
     }
@@ -323,22 +300,22 @@ mod tests {
     use super::*;
 
     fn pressed(key: Key, physical: Option<Key>, modifiers: Modifiers, typing: bool) -> Vec<Command> {
-        let event = egui::Event::Key { key, physical_key: physical, pressed: true, repeat: false, modifiers };
-        let input = InputState { events: vec![event], ..InputState::default() };
-        Command::pressed(&input, typing)
+        let event = Event::Key { key, physical_key: physical, pressed: true, repeat: false, modifiers };
+        Command::pressed(&[event], typing)
     }
 
     #[test]
     fn each_key_means_one_thing() {
         let mut seen = HashSet::new();
-        for command in Command::ALL {
+        for command in Command::all() {
             for key in command.keys() {
                 assert!(seen.insert((key.key, key.modifiers)), "{command:?}: {}", key.label());
             }
             assert!(!command.label().is_empty() && !command.help().ends_with('.'), "{command:?}");
         }
-        let distinct: HashSet<_> = Command::ALL.into_iter().collect();
-        assert_eq!(distinct.len(), Command::ALL.len());
+        let distinct: HashSet<_> = Command::all().collect();
+        assert_eq!(distinct.len(), Command::all().count());
+        assert_eq!(distinct.len(), Command::ShowKeys as usize + 1, "the last one: each has a row");
     }
 
     #[test]

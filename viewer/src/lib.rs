@@ -24,12 +24,15 @@
 
 pub mod action;
 pub mod analyses;
+pub mod command;
 pub mod document;
 pub mod jobs;
+pub mod loading;
 pub mod lod;
 pub mod panels;
 pub mod scene;
 pub mod search;
 pub mod selection;
 pub mod theme;
+pub mod view;
 pub mod widget;

@@ -85,7 +85,12 @@ fn load(path: &Path, size: Option<u64>, progress: &Progress) -> Result<Document,
 }
 
 /// The bytes of a file, or as many as it takes to see that it is no profile or too large: some have no end.
-fn read(mut file: impl Read, size: Option<u64>, options: &ReadOptions, progress: &Progress) -> Result<Vec<u8>, LoadError> {
+fn read(
+    mut file: impl Read,
+    size: Option<u64>,
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<Vec<u8>, LoadError> {
     const STEP: u64 = 1 << 20;
     progress.set_total(size.unwrap_or(0));
     let mut bytes = Vec::new();

@@ -151,7 +151,8 @@ impl Viewer {
     pub fn ui(&mut self, ui: &mut Ui) {
         self.receive();
         self.take_dropped_files(ui);
-        for command in Command::pressed(&ui.input(Clone::clone), ui.text_edit_focused()) {
+        let typing = ui.text_edit_focused();
+        for command in ui.input(|input| Command::pressed(&input.events, typing)) {
             self.run(command, ui);
         }
         let theme = Theme::of(ui.visuals());
@@ -217,7 +218,8 @@ impl Viewer {
     }
 
     fn load(&self, path: PathBuf) -> Tab {
-        let title = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let title =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         Tab { title, path: Some(path.clone()), content: Content::Loading(Loading::start(path, &self.jobs)) }
     }
 

@@ -59,7 +59,12 @@ pub(super) fn loading(ui: &mut Ui, loading: &Loading) -> bool {
                 ui.add(ProgressBar::new(done).desired_width(WIDTH).show_percentage());
             }
             None => {
-                let size = loading.size.map_or_else(String::new, |bytes| format!(" ({})", traceview_core::report::format_amount(bytes as f64, traceview_core::analysis::Unit::Bytes)));
+                let size = loading.size.map_or_else(String::new, |bytes| {
+                    format!(
+                        " ({})",
+                        traceview_core::report::format_amount(bytes as f64, traceview_core::analysis::Unit::Bytes)
+                    )
+                });
                 ui.horizontal(|ui| {
                     ui.spinner();
                     ui.label(format!("Reading the profile{size}"));

@@ -92,7 +92,7 @@ mod tests {
     fn what_is_under_the_pointer_stays_there() {
         let view = view(1_000, 2_000);
         let zoomed = TimeView { range: view.zoomed(4.0, Time(1_250)), ..view };
-        assert_eq!(zoomed.range, TimeRange { start: Time(1_188), end: Time(1_438) });
+        assert_eq!(zoomed.range, TimeRange { start: Time(1_187), end: Time(1_438) });
         assert!((zoomed.x(Time(1_250)) - view.x(Time(1_250))).abs() < 2.5, "to the nanosecond");
     }
 

@@ -1,0 +1,321 @@
+//! An opened profile: where its panels stand, and what is said about all of them.
+
+use std::sync::Arc;
+
+use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
+use traceview_core::analysis::Measure;
+use traceview_core::model::{Time, TimeRange};
+use traceview_core::report::format_duration;
+
+use super::Settings;
+use crate::action::{Action, State};
+use crate::analyses::Analyses;
+use crate::command::Command;
+use crate::document::Document;
+use crate::jobs::Jobs;
+use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place};
+use crate::search::{FunctionSet, SearchQuery};
+use crate::selection::Selection;
+use crate::theme::Theme;
+use crate::widget::TimeView;
+
+/// An opened profile.
+pub(super) struct OpenDocument {
+    document: Arc<Document>,
+    state: State,
+    analyses: Analyses,
+    panels: Vec<Box<dyn Panel>>,
+    /// What is searched for, and what it matches.
+    found: Option<(String, FunctionSet)>,
+    /// Where in time the pointer is.
+    pointer: Option<Time>,
+}
+
+/// How far one key press zooms and pans.
+const ZOOM_STEP: f64 = 1.5;
+const PAN_STEP: f32 = 0.15;
+
+impl OpenDocument {
+    pub(super) fn new(document: Arc<Document>) -> Self {
+        Self {
+            state: State::new(&document),
+            analyses: Analyses::default(),
+            panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
+            found: None,
+            pointer: None,
+            document,
+        }
+    }
+
+    pub(super) fn document(&self) -> &Arc<Document> {
+        &self.document
+    }
+
+    /// The profile in a few words.
+    pub(super) fn headline(&self) -> String {
+        let profile = &self.document.profile;
+        let threads = profile.threads.len();
+        let samples: usize = profile.threads.iter().map(|thread| thread.samples.len()).sum();
+        let length = if self.document.timed {
+            let TimeRange { start, end } = self.document.extent;
+            format!("{}, ", format_duration(end - start))
+        } else {
+            String::new()
+        };
+        let command = profile.meta.command_line.join(" ");
+        let what = if command.is_empty() { self.document.name.clone() } else { command };
+        let what = traceview_core::report::shorten(&what, 60);
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        format!("{what}: {length}{threads} thread{}, {samples} sample{}", plural(threads), plural(samples))
+    }
+
+    pub(super) fn ui(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, focus_search: bool) {
+        let mut actions = Vec::new();
+        self.update_search();
+        self.analyses.update(&self.document, self.state.selection(), jobs);
+        self.tool_bar(ui, focus_search, &mut actions);
+        self.status_bar(ui, jobs);
+        self.panels(ui, theme, jobs, settings, &mut actions);
+        self.pointer = self.time_under_pointer(ui);
+        let now = ui.input(|input| input.time);
+        if !actions.is_empty() {
+            // What was drawn so far shows the old state.
+            ui.request_repaint();
+        }
+        for action in actions {
+            if let Action::Copy(text) = &action {
+                ui.copy_text(text.clone());
+            }
+            self.state.apply(&action, now);
+        }
+    }
+
+    /// Carries out a command that is about this profile.
+    pub(super) fn run(&mut self, command: Command, context: &Context) {
+        let now = context.input(|input| input.time);
+        match command {
+            Command::Undo => self.state.undo(),
+            Command::Redo => self.state.redo(),
+            other => {
+                if let Some(action) = self.action_of(other) {
+                    self.state.apply(&action, now);
+                }
+            }
+        }
+    }
+
+    fn action_of(&self, command: Command) -> Option<Action> {
+        let selection = self.state.selection();
+        let view = TimeView { range: selection.visible, left: 0.0, width: 1.0 };
+        let center = self.pointer.unwrap_or_else(|| view.time(0.5));
+        Some(match command {
+            Command::ZoomIn => Action::Show(view.zoomed(ZOOM_STEP, center)),
+            Command::ZoomOut => Action::Show(view.zoomed(1.0 / ZOOM_STEP, center)),
+            Command::PanLeft => Action::Show(view.panned(-PAN_STEP)),
+            Command::PanRight => Action::Show(view.panned(PAN_STEP)),
+            Command::ShowAll => Action::Show(self.document.extent),
+            Command::ShowSelected => Action::Show(self.selected_range()?),
+            Command::Cancel => self.cancel()?,
+            Command::AllThreads => Action::SelectAllThreads,
+            Command::CountCpu => Action::Measure(Measure::Cpu),
+            Command::CountWall => Action::Measure(Measure::Wall),
+            Command::CountOffCpu => Action::Measure(Measure::OffCpu),
+            Command::CountSamples => Action::Measure(Measure::Samples),
+            _ => return None,
+        })
+    }
+
+    /// The selected box or range; a second time, exactly that without a margin.
+    fn selected_range(&self) -> Option<TimeRange> {
+        let selection = self.state.selection();
+        let range = selection.picked.map(|picked| picked.range()).or(selection.range)?;
+        let margin = traceview_core::model::Nanos((range.end - range.start).0 / 10);
+        let with_margin =
+            TimeRange { start: range.start + traceview_core::model::Nanos(-margin.0), end: range.end + margin };
+        let nearly = selection.visible == with_margin;
+        Some(if nearly { range } else { with_margin })
+    }
+
+    /// What Escape takes away next.
+    fn cancel(&self) -> Option<Action> {
+        let selection = self.state.selection();
+        if !selection.search.is_empty() {
+            Some(Action::Search(String::new()))
+        } else if selection.picked.is_some() {
+            Some(Action::Pick(None))
+        } else if selection.function.is_some() {
+            Some(Action::SelectFunction(None))
+        } else if selection.range.is_some() {
+            Some(Action::SelectRange(None))
+        } else if selection.threads.is_some() {
+            Some(Action::SelectAllThreads)
+        } else {
+            (selection.visible != self.document.extent).then_some(Action::Show(self.document.extent))
+        }
+    }
+
+    fn update_search(&mut self) {
+        let text = &self.state.selection().search;
+        if self.found.as_ref().is_some_and(|found| found.0 == *text) {
+            return;
+        }
+        let query = SearchQuery::parse(text);
+        self.found = (!query.is_empty()).then(|| (text.clone(), query.functions(&self.document.profile)));
+    }
+
+    /// Zoom buttons, the search field, and what restricts the tables, each with a way to take it away.
+    fn tool_bar(&mut self, ui: &mut Ui, focus_search: bool, actions: &mut Vec<Action>) {
+        EguiPanel::top("tools").show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                let button = |ui: &mut Ui, label: &str, command: Command, enabled: bool| {
+                    let help = match command.keys().first() {
+                        Some(key) => format!("{} ({})", command.help(), key.label()),
+                        None => command.help().to_owned(),
+                    };
+                    ui.add_enabled(enabled, Button::new(label)).on_hover_text(help).clicked().then_some(command)
+                };
+                let zoomed = self.state.selection().visible != self.document.extent;
+                let pressed = [
+                    button(ui, "Back", Command::Undo, self.state.can_undo()),
+                    button(ui, "Forward", Command::Redo, self.state.can_redo()),
+                    button(ui, "Zoom out", Command::ShowAll, zoomed),
+                ];
+                for command in pressed.into_iter().flatten() {
+                    self.run(command, ui);
+                }
+                ui.separator();
+                self.search_field(ui, focus_search, actions);
+                self.chips(ui, actions);
+            });
+        });
+    }
+
+    fn search_field(&self, ui: &mut Ui, focus: bool, actions: &mut Vec<Action>) {
+        let mut text = self.state.selection().search.clone();
+        let field = TextEdit::singleline(&mut text).hint_text("Search functions (Ctrl+F)").desired_width(220.0);
+        let response = ui.add(field.id(Id::unique("search")));
+        if focus {
+            response.request_focus();
+        }
+        if response.changed() {
+            actions.push(Action::Search(text));
+        }
+        if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
+            response.surrender_focus();
+        }
+        if let Some((_, found)) = &self.found {
+            let functions = self.document.profile.functions.len();
+            ui.label(RichText::new(format!("{} of {functions} functions", found.len())).weak());
+        }
+    }
+
+    /// What restricts what the tables count.
+    fn chips(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let selection = self.state.selection();
+        if let Some(range) = selection.range {
+            let start = self.document.extent.start;
+            let label = format!("{} – {}", format_duration(range.start - start), format_duration(range.end - start));
+            if chip(ui, &label, "Count all of the time again") {
+                actions.push(Action::SelectRange(None));
+            }
+        }
+        if let Some(threads) = &selection.threads {
+            let label = match threads.as_slice() {
+                [one] => format!("thread {}", traceview_core::report::shorten(self.document.thread_name(*one), 24)),
+                several => format!("{} threads", several.len()),
+            };
+            if chip(ui, &label, "Count all threads again") {
+                actions.push(Action::SelectAllThreads);
+            }
+        }
+    }
+
+    fn status_bar(&self, ui: &mut Ui, jobs: &Jobs) {
+        EguiPanel::bottom("status").show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let Selection { visible, .. } = self.state.selection();
+                let weak = |text: String| RichText::new(text).weak().small();
+                if self.document.timed {
+                    let start = self.document.extent.start;
+                    let shown = format_duration(visible.end - visible.start);
+                    ui.label(weak(format!("Shown: {shown} from {}", format_duration(visible.start - start))));
+                    if let Some(pointer) = self.pointer {
+                        ui.separator();
+                        ui.label(weak(format!("Pointer: {}", format_duration(pointer - start))));
+                    }
+                }
+                let warnings = self.document.profile.meta.warnings.len();
+                if warnings > 0 {
+                    ui.separator();
+                    let all = self.document.profile.meta.warnings.iter();
+                    let text: Vec<&str> = all.filter_map(|warning| warning.first.as_deref()).collect();
+                    let label = format!("{warnings} warning{}", if warnings == 1 { "" } else { "s" });
+                    ui.label(weak(label)).on_hover_text(text.join("\n"));
+                }
+                if jobs.running() > 0 {
+                    ui.separator();
+                    ui.label(weak("Working…".to_owned()));
+                }
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    ui.label(weak("? shows all keys".to_owned()));
+                });
+            });
+        });
+    }
+
+    fn panels(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, actions: &mut Vec<Action>) {
+        let mut context = PanelContext {
+            document: &self.document,
+            selection: self.state.selection(),
+            analyses: &self.analyses,
+            found: self.found.as_ref().map(|found| &found.1),
+            theme,
+            jobs,
+            actions,
+        };
+        let panels = &mut self.panels;
+        let mut show = |ui: &mut Ui, wanted: &dyn Fn(&PanelRow) -> bool| {
+            for (row, panel) in PANELS.iter().zip(panels.iter_mut()).filter(|(row, _)| wanted(row)) {
+                ui.push_id(row.name, |ui| panel.ui(ui, &mut context));
+            }
+        };
+        let height = ui.available_height();
+        let canvas = Frame::NONE.fill(theme.canvas);
+        let top = EguiPanel::top("timeline").resizable(true).default_size(height * 0.27).min_size(80.0);
+        top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
+        let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
+        bottom.show(ui, |ui| {
+            let side = EguiPanel::right("details").resizable(true).default_size(300.0).min_size(160.0);
+            side.show(ui, |ui| show(ui, &|row| row.place == Place::Side));
+            ui.horizontal(|ui| {
+                for row in PANELS.iter().filter(|row| row.place == Place::Tab) {
+                    if ui.selectable_label(settings.table == row.name, row.title).clicked() {
+                        row.name.clone_into(&mut settings.table);
+                    }
+                }
+            });
+            let table = settings.table.clone();
+            show(ui, &|row| row.place == Place::Tab && row.name == table);
+        });
+        CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
+    }
+
+    fn time_under_pointer(&self, ui: &Ui) -> Option<Time> {
+        let at = ui.input(|input| input.pointer.hover_pos())?;
+        let whole = ui.ctx().content_rect();
+        let axis = whole.with_min_x(whole.left() + GUTTER);
+        (self.document.timed && axis.contains(at))
+            .then(|| TimeView::new(self.state.selection().visible, axis).time(at.x))
+    }
+}
+
+/// Forgets the sizes that parts of the window were given.
+pub(super) fn reset_layout(context: &Context) {
+    context.memory_mut(egui::Memory::reset_areas);
+    context.data_mut(egui::util::IdTypeMap::clear);
+}
+
+/// Something that can be taken away by a click.
+fn chip(ui: &mut Ui, label: &str, help: &str) -> bool {
+    ui.add(Button::new(format!("{label}  x")).corner_radius(8.0).small()).on_hover_text(help).clicked()
+}
