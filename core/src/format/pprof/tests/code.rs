@@ -1,10 +1,10 @@
 //! Locations, functions and mappings.
 
-use super::written;
+use super::{WITH_WAITS, written, written_with};
 use crate::analysis::fixture::Fixture;
 use crate::model::{
     Frame, FrameId, Function, FunctionKind, Library, LibraryId, Mapping, ProcessId, Profile, ProfileBuilder, StackId,
-    SymbolStatus, Time,
+    StandardCategory, SymbolStatus, Time, Values,
 };
 
 /// `main` at 0x1010 with `inner` inlined into `outer` inlined into it; `main` at 0x1020; unnamed code of the program and
@@ -196,6 +196,42 @@ fn the_kernel_and_what_is_no_code_have_a_line_and_a_mapping() {
     assert_eq!(leaf_mapping(2), "/usr/lib/demo");
     assert_eq!(leaf_mapping(3), "/usr/lib/libc.so.6");
     assert_eq!(file.stack(&file.root.sample[3]), "[libc.so.6]");
+}
+
+#[test]
+fn stacks_that_differ_in_what_the_file_does_not_know_are_one() {
+    let CodeFixture { mut fixture, inlined: [a, b, c], main, .. } = code();
+    // The same code in another category.
+    let category = Some(StandardCategory::Jit.id());
+    let [other_a, other_b] = [a, b].map(|frame| {
+        let row = fixture.builder.tables().frames.get(frame);
+        fixture.builder.frame(Frame { category, ..row })
+    });
+    let file = written(&profile_of(
+        fixture,
+        &[
+            &[main, a, b, c, main],
+            &[main, other_a, b, c, main],
+            &[main, a, other_b, c, main],
+            &[main, a],
+            &[main, other_a],
+        ],
+    ));
+    let values: Vec<_> = file.root.sample.iter().map(|sample| (file.stack(sample), sample.value[0])).collect();
+    assert_eq!(values, [("main;inner+outer+main;main".to_owned(), 3), ("main;main".to_owned(), 2)]);
+}
+
+#[test]
+fn samples_that_count_nothing_leave_nothing() {
+    let mut fixture = Fixture::new();
+    let thread = fixture.thread("main", 1);
+    let (main, idle) = (fixture.stack("main"), fixture.stack("main;idle"));
+    fixture.sample(thread, 1, Some(main), Some(5));
+    fixture.sample(thread, 2, Some(idle), Some(0));
+    fixture.builder.thread_mut(thread).samples.weight = Values::Integer(vec![1, 0]);
+    fixture.wait(thread, 3, 0, Some(idle), "futex");
+    let file = written_with(&fixture.finish(), &WITH_WAITS);
+    assert_eq!(file.values().into_keys().collect::<Vec<_>>(), ["main"]);
 }
 
 #[test]

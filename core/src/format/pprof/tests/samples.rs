@@ -212,8 +212,8 @@ fn what_has_no_place_is_told() {
     assert_eq!(
         told,
         [
-            "1 slices are left out: a pprof file has no place for them",
-            "1 flows are left out: a pprof file has no place for them"
+            "slices are left out (1): a pprof file has no place for them",
+            "flows are left out (1): a pprof file has no place for them"
         ]
     );
     assert_eq!(file.root.sample, []);

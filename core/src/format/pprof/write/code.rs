@@ -1,5 +1,4 @@
-//! Functions, locations and stacks of the file. Each is made when a sample first needs it, so none is unused, and ids
-//! follow the order of first use.
+//! Functions, locations and stacks of the file: only what samples need, in the order in which the model has it.
 
 use rustc_hash::FxHashMap;
 
@@ -13,12 +12,23 @@ pub(super) struct Code<'a> {
     /// The id of each function; the key has none itself.
     functions: FxHashMap<Function, u64>,
     locations: FxHashMap<Location, u32>,
-    /// The caller's row and the location of each stack: those of the model with inlined frames joined.
-    stacks: Vec<(Option<u32>, u32)>,
-    stack_index: FxHashMap<(Option<u32>, u32), u32>,
-    /// The row of each node of the model that was asked for.
-    stack_of: Vec<Option<u32>>,
+    /// Stacks by row: those that end at a node of the model, by its row, then all others.
+    stacks: Vec<Stack>,
+    /// The rows of stacks that more than one node can stand for, and of those that end at none.
+    index: FxHashMap<Stack, u32>,
+    /// For each node the row of its stack. Equal stacks have one, whatever else the model tells apart.
+    row_of: Vec<u32>,
 }
+
+/// A stack: the row of its innermost location, and the row of the stack that called it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Stack {
+    location: u32,
+    caller: u32,
+}
+
+/// In place of a row.
+const NONE: u32 = u32::MAX;
 
 /// A location; its id is one more than its row.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -43,39 +53,25 @@ pub(super) enum Place {
 }
 
 impl<'a> Code<'a> {
-    pub(super) fn new(profile: &'a Profile) -> Self {
-        Self {
+    /// The code of these stacks.
+    pub(super) fn of(profile: &'a Profile, used: impl Iterator<Item = StackId>, strings: &mut Strings<'_>) -> Self {
+        let mut code = Self {
             profile,
             functions: FxHashMap::default(),
             locations: FxHashMap::default(),
-            stacks: Vec::new(),
-            stack_index: FxHashMap::default(),
-            stack_of: vec![None; profile.stacks.len()],
-        }
+            stacks: vec![Stack { location: NONE, caller: NONE }; profile.stacks.len()],
+            index: FxHashMap::default(),
+            row_of: vec![NONE; profile.stacks.len()],
+        };
+        let innermost = code.innermost_nodes(used);
+        let is_shared = code.place(&innermost, strings);
+        code.join(&innermost, &is_shared);
+        code
     }
 
-    /// The row of a stack of the model. Equal stacks share one, whatever else the model tells apart.
-    pub(super) fn stack(&mut self, innermost: StackId, strings: &mut Strings<'_>) -> u32 {
-        let stacks = &self.profile.stacks;
-        let mut caller = None;
-        let mut missing = Vec::new();
-        let mut next = Some(innermost);
-        while let Some(inner) = next {
-            if let Some(row) = self.stack_of[inner.index()] {
-                caller = Some(row);
-                break;
-            }
-            let outer = self.outermost_at(inner);
-            missing.push((inner, outer));
-            next = stacks.prefix[outer.index()];
-        }
-        for (inner, outer) in missing.into_iter().rev() {
-            let location = self.location(inner, outer, strings);
-            let row = self.stack_row(caller, location);
-            self.stack_of[inner.index()] = Some(row);
-            caller = Some(row);
-        }
-        caller.expect("a stack has at least one node")
+    /// The row of the stack that ends at a node, which must be one of those that were said to be used.
+    pub(super) fn stack(&self, node: StackId) -> u32 {
+        self.row_of[node.index()]
     }
 
     /// The row of a stack that ends in something that is not code: `name`, called by `caller`.
@@ -89,13 +85,18 @@ impl<'a> Code<'a> {
         let function = Function { name: strings.text(name), ..Function::default() };
         let line = Line { function_id: self.function(function), ..Line::default() };
         let location = self.intern(Location { place, address: 0, resolved: true, lines: [line].into() });
-        self.stack_row(caller, location)
+        let stack = Stack { location, caller: caller.unwrap_or(NONE) };
+        *self.index.entry(stack).or_insert_with(|| {
+            self.stacks.push(stack);
+            row(self.stacks.len() - 1)
+        })
     }
 
     /// The ids of a stack's locations, the innermost first.
     pub(super) fn location_ids(&self, stack: u32) -> impl Iterator<Item = u64> {
-        let rows = std::iter::successors(Some(stack), |row| self.stacks[*row as usize].0);
-        rows.map(|row| u64::from(self.stacks[row as usize].1) + 1)
+        let caller = |stack: &Stack| self.stacks.get(stack.caller as usize).copied();
+        let stacks = std::iter::successors(Some(self.stacks[stack as usize]), caller);
+        stacks.map(|stack| u64::from(stack.location) + 1)
     }
 
     /// All locations and functions in order of their ids.
@@ -108,17 +109,90 @@ impl<'a> Code<'a> {
         (locations.into_iter().map(|(location, _)| location).collect(), functions)
     }
 
+    /// For each node whether it is the innermost of a location: a stack that is used ends there, or goes on in a callee.
+    fn innermost_nodes(&self, used: impl Iterator<Item = StackId>) -> Vec<bool> {
+        let mut innermost = vec![false; self.profile.stacks.len()];
+        used.for_each(|node| innermost[node.index()] = true);
+        // Callees stand behind their callers.
+        for row in (0..innermost.len()).rev() {
+            if innermost[row]
+                && let Some(caller) = self.caller_of(StackId::new(row))
+            {
+                innermost[caller.index()] = true;
+            }
+        }
+        innermost
+    }
+
+    /// Gives each of the nodes its location. Says for each location whether differing frames have it.
+    fn place(&mut self, innermost: &[bool], strings: &mut Strings<'_>) -> Vec<bool> {
+        // Frames inlined into each other recur on many stacks: their row, by the row of those around and the frame.
+        let mut chains: FxHashMap<(u32, FrameId), u32> = FxHashMap::default();
+        let mut location_of: Vec<u32> = Vec::new();
+        let mut is_shared = Vec::new();
+        let mut frames = Vec::new();
+        for node in (0..innermost.len()).filter(|row| innermost[*row]).map(StackId::new) {
+            frames.clear();
+            frames.extend(self.inlined_frames(node));
+            let chain = frames.iter().rev().fold(NONE, |around, frame| {
+                *chains.entry((around, *frame)).or_insert_with(|| {
+                    location_of.push(NONE);
+                    row(location_of.len() - 1)
+                })
+            });
+            let location = &mut location_of[chain as usize];
+            if *location == NONE {
+                *location = self.location(&frames, strings);
+                match is_shared.get_mut(*location as usize) {
+                    Some(is_shared) => *is_shared = true,
+                    None => is_shared.push(false),
+                }
+            }
+            self.stacks[node.index()].location = *location;
+        }
+        is_shared
+    }
+
+    /// Gives each of the nodes its row.
+    fn join(&mut self, innermost: &[bool], is_shared: &[bool]) {
+        // Different nodes are different stacks, but where they differ in nothing that the file knows.
+        let mut has_others = vec![false; innermost.len()];
+        for node in (0..innermost.len()).filter(|row| innermost[*row]) {
+            let caller = self.caller_of(StackId::new(node)).map_or(NONE, |caller| self.row_of[caller.index()]);
+            let stack = Stack { caller, ..self.stacks[node] };
+            self.stacks[node] = stack;
+            let of_caller = has_others.get(caller as usize).copied().unwrap_or(false);
+            has_others[node] = of_caller || is_shared[stack.location as usize];
+            let own = row(node);
+            self.row_of[node] = if has_others[node] { *self.index.entry(stack).or_insert(own) } else { own };
+        }
+    }
+
+    /// The innermost node of the location that called the one of `inner`.
+    fn caller_of(&self, inner: StackId) -> Option<StackId> {
+        self.profile.stacks.prefix[self.outermost_at(inner).index()]
+    }
+
+    /// The frames of one location, the innermost first.
+    fn inlined_frames(&self, inner: StackId) -> impl Iterator<Item = FrameId> {
+        let stacks = &self.profile.stacks;
+        let outer = self.outermost_at(inner);
+        let around = move |node: &StackId| stacks.prefix[node.index()].filter(|_| *node != outer);
+        std::iter::successors(Some(inner), around).map(|node| stacks.frame[node.index()])
+    }
+
     /// The node of the function that all down to `inner` was inlined into.
     fn outermost_at(&self, inner: StackId) -> StackId {
         let (stacks, frames) = (&self.profile.stacks, &self.profile.frames);
-        let frame = |node: StackId| frames.get(stacks.frame[node.index()]);
+        let row = |node: StackId| stacks.frame[node.index()].index();
         let mut outer = inner;
-        let mut callee = frame(inner);
-        while let Some(prefix) = stacks.prefix[outer.index()].filter(|_| callee.inline_depth > 0) {
-            let caller = frame(prefix);
-            let is_around = caller.address.is_some()
-                && (caller.library, caller.address) == (callee.library, callee.address)
-                && caller.inline_depth + 1 == callee.inline_depth;
+        let mut callee = row(inner);
+        while let Some(prefix) = stacks.prefix[outer.index()].filter(|_| frames.inline_depth[callee] > 0) {
+            let caller = row(prefix);
+            let is_around = frames.address[caller].is_some()
+                && frames.address[caller] == frames.address[callee]
+                && frames.library[caller] == frames.library[callee]
+                && frames.inline_depth[caller] + 1 == frames.inline_depth[callee];
             if !is_around {
                 break;
             }
@@ -127,12 +201,9 @@ impl<'a> Code<'a> {
         outer
     }
 
-    /// The location of the frames from `inner` out to `outer`.
-    fn location(&mut self, inner: StackId, outer: StackId, strings: &mut Strings<'_>) -> u32 {
+    /// The location of frames that were inlined into each other, the innermost first.
+    fn location(&mut self, frames: &[FrameId], strings: &mut Strings<'_>) -> u32 {
         let profile = self.profile;
-        let node_after = |node: &StackId| profile.stacks.prefix[node.index()].filter(|_| *node != outer);
-        let nodes = std::iter::successors(Some(inner), node_after);
-        let frames: Vec<FrameId> = nodes.map(|node| profile.stacks.frame[node.index()]).collect();
         let lines = frames.iter().map(|frame| self.line(profile.frames.get(*frame), strings)).collect();
         let kind = |frame: &FrameId| profile.functions.kind[profile.frames.function[frame.index()].index()];
         let frame = profile.frames.get(frames[0]);
@@ -179,13 +250,6 @@ impl<'a> Code<'a> {
     fn intern(&mut self, location: Location) -> u32 {
         let next = row(self.locations.len());
         *self.locations.entry(location).or_insert(next)
-    }
-
-    fn stack_row(&mut self, caller: Option<u32>, location: u32) -> u32 {
-        *self.stack_index.entry((caller, location)).or_insert_with(|| {
-            self.stacks.push((caller, location));
-            row(self.stacks.len() - 1)
-        })
     }
 }
 

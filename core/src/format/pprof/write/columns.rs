@@ -3,7 +3,7 @@
 use super::super::super::WriteOptions;
 use super::super::schema::ValueType;
 use super::strings::Strings;
-use crate::model::{CpuDelta, Nanos, Profile, Thread, ValueTypeId, Values, WeightUnit};
+use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
 
 /// The sample types of a file.
 pub(super) struct Columns {
@@ -43,6 +43,19 @@ pub(super) enum Source<'a> {
     Cpu(&'a [CpuDelta]),
     /// Times a factor.
     Values(&'a Values, i64),
+}
+
+impl Source<'_> {
+    /// Whether a sample adds nothing.
+    fn is_zero(self, sample: usize) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Cpu(deltas) => deltas[sample].get().is_none_or(|delta| delta == Nanos::ZERO),
+            Self::Values(Values::Ones, _) => false,
+            Self::Values(Values::Integer(values), _) => values[sample] == 0,
+            Self::Values(Values::Float(values), _) => values[sample] == 0.0,
+        }
+    }
 }
 
 impl Columns {
@@ -107,6 +120,17 @@ impl Columns {
         self.columns.iter().map(|column| self.source(thread, column.counts)).collect()
     }
 
+    /// The samples of `thread` that count something, and their stacks. Where CPU times are not known, a sample without a
+    /// stack says that nothing ran.
+    pub(super) fn counted<'a>(&self, thread: &'a Thread) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
+        let sources = self.sources(thread);
+        let has_cpu = knows_cpu(thread);
+        thread.samples.stack.iter().copied().enumerate().filter(move |(row, stack)| match stack {
+            Some(_) => sources.iter().any(|source| !source.is_zero(*row)),
+            None => has_cpu && thread.samples.cpu[*row].get().is_some_and(|cpu| cpu != Nanos::ZERO),
+        })
+    }
+
     /// What samples that were lost add to each column. Where CPU times are known, the next sample of the thread has
     /// theirs.
     pub(super) fn of_lost(&self, profile: &Profile, lost: i64) -> Vec<i64> {
@@ -162,6 +186,6 @@ fn columns_of(thread: &Thread, counts: Counts) -> impl Iterator<Item = &Values> 
     weight.into_iter().chain(further.map(|column| &column.values))
 }
 
-pub(super) fn knows_cpu(thread: &Thread) -> bool {
+fn knows_cpu(thread: &Thread) -> bool {
     thread.samples.cpu.iter().any(|delta| delta.get().is_some())
 }

@@ -1,6 +1,6 @@
 //! Model to file. Samples go out first, thread by thread; the tables that they refer to follow, the texts last.
 //!
-//! What has to be in memory for that: the code tables, one number for each distinct stack, and the sums of one thread.
+//! What has to be in memory for that: the code tables, three numbers for each node of a stack, and the sums of one thread.
 //! The encoded file never is (see [`stream`]).
 
 mod code;
@@ -15,7 +15,7 @@ mod sums;
 use std::io::{self, Write};
 
 use self::code::{Code, Place};
-use self::columns::{Columns, knows_cpu};
+use self::columns::Columns;
 use self::labels::{Group, Labels};
 use self::stream::Stream;
 use self::strings::Strings;
@@ -23,7 +23,7 @@ use self::sums::{Changes, Sums};
 use super::super::{WriteError, WriteOptions};
 use super::schema::{self, Location};
 use crate::analysis::WaitKind;
-use crate::model::{LabelSetId, Nanos, Profile, Thread, Warning};
+use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
 
 const LOST: &str = "traceview::lost_samples";
 const NO_STACK: &str = "[no stack]";
@@ -33,12 +33,15 @@ const NO_STACK: &str = "[no stack]";
 /// # Errors
 /// If `out` fails.
 pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
+    let mut strings = Strings::new(profile);
+    let columns = Columns::of(profile, options);
+    let code = Code::of(profile, used_stacks(profile, &columns), &mut strings);
     let mut writer = Writer {
         profile,
         stream: Stream::new(out),
-        strings: Strings::new(profile),
-        columns: Columns::of(profile, options),
-        code: Code::new(profile),
+        strings,
+        columns,
+        code,
         labels: Labels::new(profile),
         changes: Changes::default(),
     };
@@ -124,26 +127,20 @@ impl Writer<'_> {
     fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
         let samples = &thread.samples;
         let sources = self.columns.sources(thread);
-        let has_cpu = knows_cpu(thread);
-        for (row, stack) in samples.stack.iter().enumerate() {
+        for (row, stack) in self.columns.counted(thread) {
             let stack = match stack {
-                Some(stack) => self.code.stack(*stack, &mut self.strings),
-                // Where CPU times are not known, a sample without a stack says that nothing ran.
-                None if has_cpu && samples.cpu_of(row).is_some_and(|cpu| cpu != Nanos::ZERO) => {
-                    self.code.stack_ending_in(None, NO_STACK, Place::Nowhere, &mut self.strings)
-                }
-                None => continue,
+                Some(stack) => self.code.stack(stack),
+                None => self.code.stack_ending_in(None, NO_STACK, Place::Nowhere, &mut self.strings),
             };
             let labels = samples.labels.get(row).copied().flatten();
-            let key = (stack, labels.map(|set| row_of(set.index())));
-            let sum = sums.row(key);
+            let sum = sums.row((stack, labels.map(|set| row_of(set.index()))));
             sums.add_sample(sum, &sources, row, &mut self.changes);
         }
     }
 
     fn add_waits(&mut self, thread: &Thread, column: usize, sums: &mut Sums) {
-        for wait in thread.waits.iter().filter(|wait| wait.duration > Nanos::ZERO) {
-            let caller = wait.stack.map(|stack| self.code.stack(stack, &mut self.strings));
+        for wait in counted_waits(thread) {
+            let caller = wait.stack.map(|stack| self.code.stack(stack));
             let name = WaitKind::of(&wait).label(self.profile);
             let stack = self.code.stack_ending_in(caller, &name, Place::Kernel, &mut self.strings);
             let row = sums.row((stack, None));
@@ -162,6 +159,17 @@ impl Writer<'_> {
         };
         self.stream.rows([sample], |part| &mut part.sample)
     }
+}
+
+/// The stacks that something is counted at.
+fn used_stacks(profile: &Profile, columns: &Columns) -> impl Iterator<Item = StackId> {
+    let samples = profile.threads.iter().flat_map(|thread| columns.counted(thread).filter_map(|(_, stack)| stack));
+    let waiting = profile.threads.iter().filter(|_| columns.wall().is_some());
+    samples.chain(waiting.flat_map(|thread| counted_waits(thread).filter_map(|wait| wait.stack)))
+}
+
+fn counted_waits(thread: &Thread) -> impl Iterator<Item = Wait> {
+    thread.waits.iter().filter(|wait| wait.duration > Nanos::ZERO)
 }
 
 /// What a person may want to know, a line each.
