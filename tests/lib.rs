@@ -5,6 +5,7 @@
 
 pub mod firefox;
 pub mod gecko_validator;
+pub mod pprof_tool;
 pub mod process;
 pub mod profiler;
 pub mod recording;

@@ -71,7 +71,8 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
     for (library, start, until) in [(app, 0x5555_5555_4000, None), (libc, 0x7fff_f7dd_0000, Some(Time(5)))] {
         let process = ProcessId::new(0);
         let end = start + 0x1000;
-        builder.add_mapping(Mapping { process, library, start, end, file_offset: 0x2000, from: Time(-7), until });
+        let base = until.is_none().then_some(start - 0x1000);
+        builder.add_mapping(Mapping { process, library, start, end, file_offset: 0x2000, base, from: Time(-7), until });
     }
     let [app_name, libc_name, host] = ["demo", "libc.so.6", "example"].map(|name| builder.string(name));
     let of_library = |name, library| Resource { name, kind: ResourceKind::Library, library: Some(library), host: None };

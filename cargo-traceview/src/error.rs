@@ -58,7 +58,7 @@ pub enum Error {
     /// The sampler failed.
     #[error("recording failed")]
     Recording(#[source] Cause),
-    /// A file that `info` or `report` should read.
+    /// A file that should be read.
     #[error("can't read {}", .path.display())]
     Read {
         /// The file.

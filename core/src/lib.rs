@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use traceview_core::analysis::{Measure, Selection, StackValues, functions};
-//! use traceview_core::format::{self, ReadOptions, Target};
+//! use traceview_core::format::{self, ReadOptions, WriteOptions};
 //! use traceview_core::model::{CpuDelta, Frame, Function, Nanos, OsId, Process, ProfileBuilder, Thread, Time};
 //!
 //! // A program that was looked at once, in `main`, having used 2 ms of CPU time.
@@ -34,8 +34,8 @@
 //!
 //! // To a file, and back.
 //! let mut file = Vec::new();
-//! format::write(&profile, Target { format: format::by_name("firefox")?, gzip: true }, &mut file)?;
-//! let profile = format::read(&file, &ReadOptions::default())?;
+//! format::write(&profile, format::by_name("firefox")?.target(), &WriteOptions::default(), &mut file)?;
+//! let profile = format::read(&file, &ReadOptions::default())?.profile;
 //!
 //! // Where did its time go?
 //! let values = StackValues::of(&profile, &Selection::default(), Measure::Cpu)?;

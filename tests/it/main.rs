@@ -10,6 +10,7 @@ mod gecko;
 mod limits;
 mod live_line;
 mod no_disturbance;
+mod pprof;
 mod privileges;
 mod sampler_truth;
 mod stacks_and_maps;

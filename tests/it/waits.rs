@@ -21,7 +21,7 @@ fn each_wait_has_the_call_and_the_stack_that_made_it() {
     let traceview = traceview();
     let recorded = traceview.record("", "idle_mix", "all 40");
     let bytes = fs::read(&recorded.path).unwrap();
-    let profile = format::read(&bytes, &ReadOptions::default()).unwrap();
+    let profile = format::read(&bytes, &ReadOptions::default()).unwrap().profile;
     let rooted = profile.rooted_stacks();
     let main = profile.threads.iter().find(|thread| thread.is_main).unwrap();
     // The system call, and the function of the workload that made it.
@@ -62,7 +62,7 @@ fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
         [("threads", "0.5", "tv-sleeper", "long_sleep"), ("demo", "", "till-1", "book_sale")]
     {
         let recorded = traceview.record("", workload, args);
-        let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap();
+        let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile;
         let rooted = profile.rooted_stacks();
         let thread = profile.threads.iter().find(|candidate| profile.string(candidate.name) == thread).unwrap();
         let sleeps = thread.waits.iter().filter(|wait| wait.reason == WaitReason::Blocked);

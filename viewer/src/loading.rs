@@ -76,7 +76,7 @@ pub fn document(path: Option<&Path>, profile: Arc<Profile>) -> Document {
 fn load(path: &Path, size: Option<u64>, progress: &Progress) -> Result<Document, LoadError> {
     let options = ReadOptions::default();
     let bytes = read(File::open(path)?, size, &options, progress)?;
-    let profile = format::read(&bytes, &options)?;
+    let profile = format::read(&bytes, &options)?.profile;
     drop(bytes);
     if progress.is_cancelled() {
         return Err(LoadError::Cancelled);

@@ -130,6 +130,11 @@ pub(super) fn file_name(loaded: &LoadedImage) -> String {
     loaded.path.file_name().unwrap_or(loaded.path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// What the profile's addresses in a file are relative to.
+pub(super) fn base_svma(loaded: &LoadedImage) -> u64 {
+    loaded.image.as_ref().map_or(0, |image| image.base_svma())
+}
+
 /// Turns raw frames into frames of the profile.
 struct Naming<'a> {
     recording: &'a Recording,
@@ -181,7 +186,7 @@ impl Naming<'_> {
         let library = self.libraries[image];
         let resource = self.resource(image);
         let loaded = &self.recording.images[image];
-        let base = loaded.image.as_ref().map_or(0, |image| image.base_svma());
+        let base = base_svma(loaded);
         let address = svma.wrapping_sub(base);
         let Some(resolved) = self.names.at(image, svma) else {
             let name = self.builder.string(&format!("{}+{svma:#x}", file_name(loaded)));

@@ -12,7 +12,7 @@ use traceview_core::model::{
 use crate::sampler::arch;
 use crate::symbolize::OriginRules;
 use crate::unwind::{ProcessRecord, Recording, ThreadRecord};
-use code::Code;
+use code::{Code, base_svma};
 
 /// What is known of a recording besides what was recorded.
 pub struct Context {
@@ -78,6 +78,7 @@ fn build(
             start: mapping.start,
             end: mapping.end,
             file_offset: mapping.file_offset,
+            base: Some(mapping.bias.wrapping_add(base_svma(&recording.images[mapping.image]))),
             from: Time(mapping.from),
             until: mapping.until.map(Time),
         });

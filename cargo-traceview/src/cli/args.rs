@@ -7,7 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use traceview_core::format::{self, FORMATS, Format};
 
 use super::time::{TimeRange, parse_duration, parse_range};
 use super::tips;
@@ -28,6 +30,7 @@ Examples:
   cargo traceview -d 10 -o slow.json.gz   Record the first ten seconds into a file
   cargo traceview record -- ./tool a.txt  Record any program
   cargo traceview report --top 20         The hottest functions of the last recording
+  cargo traceview export -o cpu.pb.gz     The last recording as a file for pprof
 
 The file opens in the Firefox Profiler. Recordings made without -o are kept in your data directory, and @1 names the \
 last one, @2 the one before.
@@ -45,6 +48,12 @@ Examples:
   cargo traceview report            The hottest functions of the last recording
   cargo traceview report @2 --tree  Who called them, in the recording before that
   cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  cargo traceview export -o cpu.pb.gz                    The last recording for pprof: `go tool pprof -top cpu.pb.gz`
+  cargo traceview export @2 -o wall.pb.gz --off-cpu      The recording before that, with what its threads waited for
+  cargo traceview export slow.json.gz --format pprof | ssh host 'cat > slow.pb.gz'";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -107,6 +116,9 @@ pub enum Command {
     /// Print where the time went, as text or JSON
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Convert a recording for another tool
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
 }
 
 /// `cargo traceview [run] [CARGO FLAGS] [RECORD FLAGS] [-- ARGS…]`
@@ -146,8 +158,8 @@ pub struct RecordFlags {
     /// End the program after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub kill_after: Option<Duration>,
-    /// Where to save; the ending chooses the format: .json.gz or .json (Firefox Profiler)
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to save it.
+    #[arg(short, long, value_name = "FILE", help = output_help("Where to save"))]
     pub output: Option<PathBuf>,
     /// Do not open a window afterwards (this version never opens one; scripts can already say so)
     #[arg(long)]
@@ -204,6 +216,42 @@ pub struct ReportArgs {
     /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
     #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
     pub range: Option<TimeRange>,
+}
+
+/// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// A recording: a file, - for stdin, or @1 for the last one, @2 for the one before (default: @1)
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// What to write, where the ending of the file does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
+    pub format: Option<ExportFormat>,
+    /// Where to write it.
+    #[arg(short, long, value_name = "OUT", help = output_help("Where to write (default: -, which is stdout)"))]
+    pub output: Option<PathBuf>,
+    /// Add what threads waited for, in formats that hold CPU time otherwise
+    #[arg(long)]
+    pub off_cpu: bool,
+}
+
+/// What `export` can make of a profile.
+#[derive(Clone, Copy, Debug)]
+pub enum ExportFormat {
+    /// A file of another tool.
+    File(&'static Format),
+}
+
+/// The names that `--format` takes.
+fn export_formats() -> impl TypedValueParser<Value = ExportFormat> {
+    let names = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.title));
+    PossibleValuesParser::new(names).try_map(|name| format::by_name(&name).map(ExportFormat::File))
+}
+
+/// The help of an `-o`: what each ending means.
+fn output_help(what: &str) -> String {
+    let formats = FORMATS.iter().map(|format| format!("{} ({})", format.extensions.join(" or "), format.title));
+    format!("{what}; the ending chooses the format: {}", formats.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -312,6 +360,20 @@ mod tests {
     }
 
     #[test]
+    fn export_takes_what_can_be_written() {
+        let line = "cargo-traceview export @2 --format pprof -o - --off-cpu";
+        let Command::Export(export) = parse(line).unwrap() else { panic!("not export") };
+        assert!(export.off_cpu && matches!(export.format, Some(ExportFormat::File(format)) if format.name == "pprof"));
+        assert_eq!((export.file, export.output), (Some(PathBuf::from("@2")), Some(PathBuf::from("-"))));
+        let error = parse("cargo-traceview export --format word").unwrap_err().to_string();
+        assert!(error.contains("[possible values: firefox, pprof]"), "{error}");
+        let mut command = Cli::command();
+        let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
+        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof)";
+        assert!(help.replace("\n          ", " ").contains(endings), "{help}");
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
         for (line, kind) in [
             ("cargo-traceview --rate 0", ErrorKind::ValueValidation),
@@ -334,7 +396,7 @@ mod tests {
     #[test]
     fn the_help_names_every_verb_and_heading() {
         let help = Cli::command().render_long_help().to_string();
-        for text in ["run", "record", "info", "report", "Cargo:", "Recording:", "Examples:", "Exit status"] {
+        for text in ["run", "record", "info", "report", "export", "Cargo:", "Recording:", "Examples:", "Exit status"] {
             assert!(help.contains(text), "{text} is missing in:\n{help}");
         }
     }

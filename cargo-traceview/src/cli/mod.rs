@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod date;
+pub mod export;
 pub mod output;
 pub mod plan;
 pub mod store;

@@ -1,5 +1,5 @@
 //! Where a recording is saved and in which format: checked before anything is built or run, written at the end so that
-//! a failure leaves an older file as it was.
+//! a failure leaves an older file as it was. What `export` writes is checked and written in the same way.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use thiserror::Error;
-use traceview_core::format::{self, FORMATS, Target};
+use traceview_core::format::{self, FORMATS, Format, Target};
 
 use super::store::{Store, StoreError};
+use crate::error::Cause;
 use crate::exit_code::ExitCode;
 
 /// Where the recording goes.
@@ -63,6 +64,33 @@ pub enum OutputError {
         /// The reason.
         source: io::Error,
     },
+    /// Nothing says which format to write.
+    #[error("say what to write: `--format FORMAT`, or `-o FILE` with a name that ends in {}", ending_list())]
+    NoFormat,
+    /// The ending is that of another format than the one asked for.
+    #[error(
+        "`{}` is named like a {} file, but {} is to be written; leave out --format or change the name", .path.display(),
+        .ending.title, .format.title
+    )]
+    OtherEnding {
+        /// The file.
+        path: PathBuf,
+        /// What its ending says.
+        ending: &'static Format,
+        /// What was asked for.
+        format: &'static Format,
+    },
+    /// Stdout is a terminal, and what is to be written no text.
+    #[error("won't write {} data to a terminal; name a file with -o, or send it on through a pipe", .0.title)]
+    Terminal(&'static Format),
+    /// An export failed in the end.
+    #[error("can't write `{}`", .path.display())]
+    Export {
+        /// The file, `-` for stdout.
+        path: PathBuf,
+        /// The reason.
+        source: Cause,
+    },
     /// Writing failed in the end.
     #[error("can't save the recording to `{}`", .path.display())]
     Save {
@@ -78,9 +106,14 @@ impl OutputError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::UnknownEnding(_) | Self::IsDirectory(_) | Self::NoDirectory(_) | Self::NotWritable { .. } => {
-                ExitCode::Usage
-            }
+            Self::UnknownEnding(_)
+            | Self::IsDirectory(_)
+            | Self::NoDirectory(_)
+            | Self::NotWritable { .. }
+            | Self::NoFormat
+            | Self::OtherEnding { .. }
+            | Self::Terminal(_) => ExitCode::Usage,
+            Self::Export { .. } => ExitCode::Failed,
             Self::Save { .. } => ExitCode::RecordingFailed,
         }
     }
@@ -103,18 +136,10 @@ impl OutputPlan {
                 Err(error) => Self::Temporary { why: Some(error.to_string()) },
             });
         };
-        let path = cwd.join(output);
         // Before its ending: a directory has none, and it is not that which is wrong with it.
-        if path.is_dir() {
-            return Err(OutputError::IsDirectory(output.to_path_buf()).into());
-        }
+        check_no_directory(output, cwd)?;
         target_of(output).ok_or_else(|| OutputError::UnknownEnding(output.to_path_buf()))?;
-        let directory = path.parent().expect("a path with an ending has a file name, so a parent");
-        if !directory.is_dir() {
-            return Err(OutputError::NoDirectory(directory.to_path_buf()).into());
-        }
-        check_writable(directory)?;
-        Ok(Self::File { path, store: store.ok() })
+        Ok(Self::File { path: writable_path(output, cwd)?, store: store.ok() })
     }
 
     /// The format to write.
@@ -125,7 +150,7 @@ impl OutputPlan {
             Self::Store(_) | Self::Temporary { .. } => None,
         };
         // All others are named by us, for this format.
-        named.unwrap_or(Target { format: &FORMATS[0], gzip: true })
+        named.unwrap_or(FORMATS[0].target())
     }
 
     /// Where what is saved becomes `@1`; `None` if the user has no data directory.
@@ -138,7 +163,7 @@ impl OutputPlan {
         }
     }
 
-    /// Saves what `write` writes and makes it `@1`. The file appears whole or not at all.
+    /// Saves what `write` writes and makes it `@1`, if it can be read. The file appears whole or not at all.
     ///
     /// # Errors
     /// When the file can't be written; what was written before is deleted, and an older file of that name is left.
@@ -161,8 +186,9 @@ impl OutputPlan {
             }
             return Err(OutputError::Save { path, source }.into());
         }
-        let store_error = store.and_then(|store| store.register(&path).err());
-        let is_last = store.is_some() && store_error.is_none();
+        let registered = store.filter(|_| self.target().format.read.is_some()).map(|store| store.register(&path));
+        let is_last = matches!(registered, Some(Ok(())));
+        let store_error = registered.and_then(Result::err);
         Ok(Saved { path, is_last, store_error })
     }
 }
@@ -191,14 +217,34 @@ fn temporary(name: &str) -> Result<PathBuf, OutputError> {
     }
 }
 
+/// Refuses a directory.
+pub(super) fn check_no_directory(output: &Path, cwd: &Path) -> Result<(), OutputError> {
+    if cwd.join(output).is_dir() { Err(OutputError::IsDirectory(output.to_path_buf())) } else { Ok(()) }
+}
+
+/// The absolute path of a file that is to be written, if its directory takes files.
+pub(super) fn writable_path(output: &Path, cwd: &Path) -> Result<PathBuf, OutputError> {
+    let path = cwd.join(output);
+    if is_special(&path) {
+        return Ok(path);
+    }
+    let directory = path.parent().unwrap_or(cwd);
+    if !directory.is_dir() {
+        return Err(OutputError::NoDirectory(directory.to_path_buf()));
+    }
+    check_writable(directory)?;
+    Ok(path)
+}
+
 /// The format that a file name's ending chooses; a name that is nothing but an ending chooses none.
-fn target_of(path: &Path) -> Option<Target> {
+pub(super) fn target_of(path: &Path) -> Option<Target> {
     let name = path.file_name()?.to_str()?;
     let is_only_ending = FORMATS.iter().flat_map(|format| format.extensions).any(|ending| *ending == name);
     if is_only_ending { None } else { format::by_extension(path).ok() }
 }
 
-fn ending_list() -> String {
+/// The endings of all formats, as words.
+pub(super) fn ending_list() -> String {
     FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(" or ")
 }
 
@@ -211,8 +257,16 @@ fn check_writable(directory: &Path) -> Result<(), OutputError> {
         .map_err(|source| OutputError::NotWritable { directory: directory.to_path_buf(), source })
 }
 
+/// Whether it is something that can be written to but must not be replaced: a device, a pipe.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
 /// Writes a file beside `path` and puts it in its place when it is complete.
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if is_special(path) {
+        return write(&mut OpenOptions::new().write(true).open(path)?);
+    }
     // What a symbolic link points to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     // Not made of the file's own name, which can be as long as names may be.
@@ -248,6 +302,7 @@ mod tests {
         let gzip = |name: &str| target_of(Path::new(name)).map(|target| target.gzip);
         assert_eq!(gzip("a/slow.json.gz"), Some(true));
         assert_eq!(gzip("slow.JSON"), Some(false));
+        assert_eq!(gzip("slow.pb.gz"), Some(true));
         for unknown in ["slow", "slow.txt", "slow.gz", ".json", "slow.json.gz.bak"] {
             assert_eq!(gzip(unknown), None, "{unknown}");
         }
@@ -259,7 +314,7 @@ mod tests {
         let error = resolve("slow.txt", directory.path()).unwrap_err();
         assert_eq!(
             error.to_message(),
-            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json\n"
+            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json or .pb.gz\n"
         );
         assert_eq!(error.exit_code(), ExitCode::Usage);
         let error = resolve("missing/slow.json", directory.path()).unwrap_err();
@@ -325,6 +380,27 @@ mod tests {
         let failed = kept.save("app", now, |_| Err(io::Error::from(io::ErrorKind::StorageFull)));
         assert!(failed.is_err());
         assert_eq!(fs::read_dir(store.recordings()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_can_not_be_read_back_does_not_become_the_last_recording() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path().join("data"));
+        let plan = OutputPlan::resolve(Some(Path::new("cpu.pb.gz")), directory.path(), Ok(store.clone())).unwrap();
+        let saved = plan.save("app", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
+        assert!(!saved.is_last && saved.store_error.is_none());
+        assert!(store.list().is_empty());
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("null.json");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let plan = resolve("null.json", directory.path()).unwrap();
+        plan.save("null", SystemTime::now(), |file| file.write_all(b"1")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[test]

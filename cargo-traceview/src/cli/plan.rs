@@ -18,6 +18,9 @@ use crate::error::Error;
 /// Samples per second of each running thread, unless `--rate` says otherwise.
 const DEFAULT_RATE_HZ: u32 = 1000;
 
+/// In place of a file: stdin, or stdout.
+pub const STANDARD_STREAM: &str = "-";
+
 /// What this process was started with. A value, so that tests need not change their own process.
 #[derive(Clone, Debug)]
 pub struct Surroundings {

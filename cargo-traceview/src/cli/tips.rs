@@ -6,7 +6,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The verbs that take no words of their own before `--`.
-const VERBS: [&str; 4] = ["run", "record", "info", "report"];
+const VERBS: [&str; 5] = ["run", "record", "info", "report", "export"];
 /// So many letters can be wrong in a verb.
 const MOST_WRONG: usize = 2;
 
@@ -27,7 +27,7 @@ pub(super) fn add(mut error: clap::Error, first: Option<&OsString>) -> clap::Err
 fn tip(word: &str, verb: Option<&str>, is_first: bool) -> Option<String> {
     match verb {
         Some("record") => Some(format!("the program goes after `--`: `record -- {word}`")),
-        Some("info" | "report") => None,
+        Some("info" | "report" | "export") => None,
         _ if is_first && word == "help" => Some("write `--help`, also behind a command: `report --help`".to_owned()),
         _ => match VERBS.into_iter().find(|verb| is_first && distance(word, verb) <= MOST_WRONG) {
             Some(verb) => Some(format!("a similar command exists: '{verb}'")),

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub mod export;
 pub mod info;
 pub mod profile_file;
 pub mod record;
@@ -21,5 +22,6 @@ pub fn execute(command: Command, surroundings: &Surroundings) -> Result<ExitCode
         Command::Record(args) => record::execute(args, surroundings),
         Command::Info(args) => info::execute(&args, surroundings),
         Command::Report(args) => report::execute(&args, surroundings),
+        Command::Export(args) => export::execute(&args, surroundings),
     }
 }

@@ -1,14 +1,14 @@
 //! Reading the profile that a verb is about, and printing what the verb says of it.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use traceview_core::format::{self, FORMATS, ReadOptions, gecko};
+use traceview_core::format::{self, ReadOptions};
 use traceview_core::model::Profile;
 use traceview_core::report::InfoSource;
 
-use crate::cli::plan::Surroundings;
+use crate::cli::plan::{STANDARD_STREAM, Surroundings};
 use crate::error::Error;
 
 /// The profile that a FILE argument means, and what sort of file it is.
@@ -16,23 +16,30 @@ use crate::error::Error;
 /// # Errors
 /// When there is no such recording, or the file can't be read.
 pub fn load(file: Option<&Path>, surroundings: &Surroundings) -> Result<(Profile, InfoSource), Error> {
-    let path = surroundings.resolve_file(file)?;
-    let error = |source| Error::Read { path: path.clone(), source };
     let options = ReadOptions::default();
-    let bytes = read(&path, &options).map_err(|source| error(source.into()))?;
-    let profile = format::read(&bytes, &options).map_err(|source| error(source.into()))?;
-    Ok((profile, source()))
+    let (path, bytes) = if file == Some(Path::new(STANDARD_STREAM)) {
+        ("stdin".into(), read(io::stdin().lock(), &options))
+    } else {
+        let path = surroundings.resolve_file(file)?;
+        let bytes = File::open(&path).and_then(|file| read(file, &options));
+        (path, bytes)
+    };
+    let error = |source| Error::Read { path: path.clone(), source };
+    let bytes = bytes.map_err(|source| error(source.into()))?;
+    let contents = format::read(&bytes, &options).map_err(|source| error(source.into()))?;
+    let source = InfoSource { format: contents.format.name.to_owned(), version: contents.version };
+    Ok((contents.profile, source))
 }
 
-/// The bytes of a file, or as many of them as it takes to see that it is no profile or too large: some have no end.
-fn read(path: &Path, options: &ReadOptions) -> io::Result<Vec<u8>> {
+/// All bytes, or as many of them as it takes to see that it is no profile or too large: some have no end.
+fn read(input: impl Read, options: &ReadOptions) -> io::Result<Vec<u8>> {
     const START: u64 = 64 << 10;
     let mut bytes = Vec::new();
-    let mut file = File::open(path)?.take(START);
-    file.read_to_end(&mut bytes)?;
-    if file.limit() == 0 && format::can_begin(&bytes) {
-        file.set_limit(options.max_size.saturating_add(1) - START);
-        file.read_to_end(&mut bytes)?;
+    let mut input = input.take(START);
+    input.read_to_end(&mut bytes)?;
+    if input.limit() == 0 && format::can_begin(&bytes) {
+        input.set_limit(options.max_size.saturating_add(1) - START);
+        input.read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
@@ -44,12 +51,6 @@ fn read(path: &Path, options: &ReadOptions) -> io::Result<Vec<u8>> {
 pub fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
-}
-
-/// Every file that can be read is of this format and version. With a second one the reader must say which it was.
-fn source() -> InfoSource {
-    const { assert!(FORMATS.len() == 1, "the only format is the one that was read") };
-    InfoSource { format: FORMATS[0].name.to_owned(), version: Some(gecko::VERSION.into()) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use traceview_core::model::{ExitStatus, Meta, Profile};
+use traceview_core::format::{self, WriteOptions};
+use traceview_core::model::{ExitStatus, Meta, Profile, Warning};
 use traceview_core::report::{SummaryLines, write_summary};
 
 use crate::assemble::{Context, assemble};
@@ -57,16 +58,21 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
 struct Kept {
     saved: Option<Saved>,
     troubles: Vec<Error>,
+    /// What the file has no place for.
+    left_out: Vec<Warning>,
 }
 
 /// Saves the recording: where it was to go or, as nothing may be lost, where else it can.
 fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
     let mut troubles = Vec::new();
+    let mut left_out = Vec::new();
     let elsewhere =
         [plan.options.output.store().cloned().map(OutputPlan::Store), Some(OutputPlan::Temporary { why: None })];
     for output in std::iter::once(plan.options.output.clone()).chain(elsewhere.into_iter().flatten()) {
         let write = |out: &mut dyn Write| {
-            traceview_core::format::write(profile, output.target(), out).map(drop).map_err(io::Error::other)
+            left_out =
+                format::write(profile, output.target(), &WriteOptions::default(), out).map_err(io::Error::other)?;
+            Ok(())
         };
         match output.save(&plan.name, SystemTime::now(), write) {
             Ok(saved) => {
@@ -74,12 +80,12 @@ fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
                     // If its date can't be changed, the next build compiles what it need not.
                     let _unchanged = build.watched.backdate(&saved.path);
                 }
-                return Kept { saved: Some(saved), troubles };
+                return Kept { saved: Some(saved), troubles, left_out };
             }
             Err(error) => troubles.push(error),
         }
     }
-    Kept { saved: None, troubles }
+    Kept { saved: None, troubles, left_out }
 }
 
 /// Says how it went. The program's exit status is passed on whatever happened to the recording.
@@ -95,7 +101,7 @@ fn report(profile: &Profile, kept: &Kept, survivors: usize) {
         1 => terminal::say("traceview: 1 thread that it started runs on, untraced\n"),
         survivors => terminal::say(&format!("traceview: {survivors} threads that it started run on, untraced\n")),
     }
-    for warning in &profile.meta.warnings {
+    for warning in profile.meta.warnings.iter().chain(&kept.left_out) {
         terminal::say(&format!("warning: {}\n", warning.message));
     }
     let saved = kept.saved.as_ref().map(|saved| {
@@ -112,7 +118,7 @@ fn report(profile: &Profile, kept: &Kept, survivors: usize) {
     terminal::say(&text);
 }
 
-fn megabytes(bytes: u64) -> String {
+pub(super) fn megabytes(bytes: u64) -> String {
     let tenths = (bytes + 50_000) / 100_000;
     if tenths == 0 { format!("{} kB", bytes.div_ceil(1000)) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
 }

@@ -41,6 +41,7 @@ impl MappingLog {
                     start: region.start,
                     end: region.end,
                     file_offset: region.file_offset,
+                    bias: region.bias,
                     from: time,
                     until: None,
                 });

@@ -121,6 +121,8 @@ pub struct MappingRecord {
     pub end: u64,
     /// Where in the file it starts.
     pub file_offset: u64,
+    /// AVMA − SVMA.
+    pub bias: u64,
     /// When it was first seen.
     pub from: i64,
     /// When it was seen to be gone.

@@ -4,6 +4,7 @@
 //! nothing of other formats.
 
 pub mod gecko;
+pub mod pprof;
 
 mod gzip;
 
@@ -18,27 +19,47 @@ use crate::model::{Profile, Warning};
 pub struct Format {
     /// The name it has on the command line.
     pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
     /// The endings of its files, the usual one first; those that end in `.gz` mean compressed files.
     pub extensions: &'static [&'static str],
     /// Whether a file of this format can begin with these decompressed bytes.
     pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads decompressed bytes.
-    pub read: fn(&[u8]) -> Result<Profile, ReadError>,
+    /// Reads decompressed bytes; `None` for a format that can only be written.
+    pub read: Option<Reader>,
     /// Writes uncompressed; says what it had to repair or leave out.
-    pub write: fn(&Profile, &mut dyn Write) -> Result<Vec<Warning>, WriteError>,
+    pub write: Writer,
 }
 
+/// Reads decompressed bytes. Gives the version of the format as well, if it has versions.
+pub type Reader = fn(&[u8]) -> Result<(Profile, Option<u64>), ReadError>;
+
+/// Writes a profile uncompressed. Gives what had to be repaired or left out.
+pub type Writer = fn(&Profile, &WriteOptions, &mut dyn Write) -> Result<Vec<Warning>, WriteError>;
+
 /// All formats, in the order in which they are tried on a file.
-pub const FORMATS: &[Format] = &[Format {
-    name: "firefox",
-    extensions: &[".json.gz", ".json"],
-    begins: gecko::begins,
-    sniff: gecko::sniff,
-    read: gecko::read,
-    write: gecko::write,
-}];
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "firefox",
+        title: "Firefox Profiler",
+        extensions: &[".json.gz", ".json"],
+        begins: gecko::begins,
+        sniff: gecko::sniff,
+        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        write: gecko::write,
+    },
+    Format {
+        name: "pprof",
+        title: "pprof",
+        extensions: &[".pb.gz"],
+        begins: pprof::begins,
+        sniff: pprof::sniff,
+        read: None,
+        write: pprof::write,
+    },
+];
 
 /// How a file is to be written.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +68,24 @@ pub struct Target {
     pub format: &'static Format,
     /// Whether it is compressed with gzip.
     pub gzip: bool,
+}
+
+/// What goes into a file besides what always does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// Waits, in formats that would otherwise hold CPU time only.
+    pub off_cpu: bool,
+}
+
+/// What was in a file, and what sort of file it is.
+#[derive(Debug)]
+pub struct Contents {
+    /// The profile.
+    pub profile: Profile,
+    /// The format of the file.
+    pub format: &'static Format,
+    /// The version of the format, if it has versions.
+    pub version: Option<u64>,
 }
 
 /// Limits of reading.
@@ -64,10 +103,16 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", known_names())]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", readable_names())]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
+    },
+    /// Its format is one that can only be written.
+    #[error("{format} files can be written but not read yet (these can: {})", readable_names())]
+    WriteOnly {
+        /// The format, for people.
+        format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -162,6 +207,14 @@ pub enum UnknownFormat {
     },
 }
 
+impl Format {
+    /// How it is written where nothing else is said: as its usual ending says.
+    #[must_use]
+    pub fn target(&'static self) -> Target {
+        Target { format: self, gzip: self.extensions[0].ends_with(".gz") }
+    }
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         Self { max_size: 4 << 30 }
@@ -180,15 +233,15 @@ impl From<serde_json::Error> for WriteError {
 ///
 /// # Errors
 /// If the bytes are not a whole, sound file of a known format.
-pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Profile, ReadError> {
+pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> {
     let bytes = gzip::decompress(bytes, options.max_size)?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
-    match FORMATS.iter().find(|format| (format.sniff)(&bytes)) {
-        Some(format) => (format.read)(&bytes),
-        None => Err(unknown_format(&bytes)),
-    }
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
+    let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
+    let (profile, version) = read(&bytes)?;
+    Ok(Contents { profile, format, version })
 }
 
 fn unknown_format(bytes: &[u8]) -> ReadError {
@@ -208,11 +261,16 @@ pub fn can_begin(start: &[u8]) -> bool {
 ///
 /// # Errors
 /// If `out` fails, or the format cannot express the profile.
-pub fn write(profile: &Profile, target: Target, mut out: impl Write) -> Result<Vec<Warning>, WriteError> {
+pub fn write(
+    profile: &Profile,
+    target: Target,
+    options: &WriteOptions,
+    mut out: impl Write,
+) -> Result<Vec<Warning>, WriteError> {
     let repairs = if target.gzip {
-        gzip::compress(&mut out, |out| (target.format.write)(profile, out))?
+        gzip::compress(&mut out, |out| (target.format.write)(profile, options, out))?
     } else {
-        (target.format.write)(profile, &mut out)?
+        (target.format.write)(profile, options, &mut out)?
     };
     out.flush()?;
     Ok(repairs)
@@ -242,6 +300,12 @@ pub fn by_extension(path: &Path) -> Result<Target, UnknownFormat> {
         .ok_or_else(|| UnknownFormat::Extension { path: path.display().to_string() })
 }
 
+/// The names of the formats that can be read.
+fn readable_names() -> String {
+    let readable = FORMATS.iter().filter(|format| format.read.is_some());
+    readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
 fn known_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
@@ -256,20 +320,25 @@ mod tests {
 
     #[test]
     fn endings_say_format_and_compression() {
-        for (path, gzip) in [("a.json", false), ("dir.x/b.JSON.GZ", true), ("weird.gz.json", false)] {
+        for (path, format, gzip) in [
+            ("a.json", "firefox", false),
+            ("dir.x/b.JSON.GZ", "firefox", true),
+            ("weird.gz.json", "firefox", false),
+            ("cpu.pb.gz", "pprof", true),
+        ] {
             let target = by_extension(Path::new(path)).expect(path);
-            assert_eq!((target.format.name, target.gzip), ("firefox", gzip), "{path}");
+            assert_eq!((target.format.name, target.gzip), (format, gzip), "{path}");
         }
     }
 
     #[test]
     fn an_unknown_ending_lists_the_known_ones() {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
-        assert_eq!(error, r#""out/profile.xyz" has no known ending (known: .json.gz, .json)"#);
+        assert_eq!(error, r#""out/profile.xyz" has no known ending (known: .json.gz, .json, .pb.gz)"#);
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();
-        assert_eq!(error, r#"unknown format "word" (known: firefox)"#);
+        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof)"#);
         assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
     }
 

@@ -54,6 +54,9 @@ pub struct Mapping {
     pub end: u64,
     /// Where in the file `start` is.
     pub file_offset: u64,
+    /// The AVMA of the library's base, which the addresses of [frames](super::FrameTable::address) are relative to; it
+    /// can lie outside. `None` if not known.
+    pub base: Option<u64>,
     /// When it was first seen.
     pub from: Time,
     /// When it was seen to be gone, if it was.

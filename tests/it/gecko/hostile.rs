@@ -1,7 +1,7 @@
 //! What is not a whole, sound file is refused with the place and the value; nothing panics.
 
 use serde_json::{Value, json};
-use traceview_core::format::{self, ReadError};
+use traceview_core::format::{self, ReadError, WriteOptions};
 use traceview_tests::rich_profile::rich_profile;
 
 use super::{firefox, json as parsed, read, written};
@@ -17,7 +17,7 @@ fn with(pointer: &str, value: &Value) -> Vec<u8> {
 fn a_file_that_was_cut_anywhere_is_refused() {
     let plain = written(&rich_profile());
     let mut packed = Vec::new();
-    format::write(&rich_profile(), firefox(true), &mut packed).expect("memory does not fail");
+    format::write(&rich_profile(), firefox(true), &WriteOptions::default(), &mut packed).expect("memory does not fail");
     for whole in [plain, packed] {
         for part in 0..50 {
             let cut = &whole[..whole.len() * part / 50];

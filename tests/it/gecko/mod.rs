@@ -8,7 +8,7 @@ mod round_trip;
 mod validator;
 
 use serde_json::Value;
-use traceview_core::format::{self, ReadError, ReadOptions, Target};
+use traceview_core::format::{self, ReadError, ReadOptions, Target, WriteOptions};
 use traceview_core::model::{Profile, Tables};
 
 fn firefox(gzip: bool) -> Target {
@@ -17,12 +17,12 @@ fn firefox(gzip: bool) -> Target {
 
 fn written(profile: &Profile) -> Vec<u8> {
     let mut bytes = Vec::new();
-    format::write(profile, firefox(false), &mut bytes).expect("memory does not fail");
+    format::write(profile, firefox(false), &WriteOptions::default(), &mut bytes).expect("memory does not fail");
     bytes
 }
 
 fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
-    format::read(bytes, &ReadOptions::default())
+    format::read(bytes, &ReadOptions::default()).map(|contents| contents.profile)
 }
 
 fn json(bytes: &[u8]) -> Value {

@@ -274,7 +274,16 @@ impl Dice {
             let start = u64::from(self.throw());
             let end = u64::MAX - u64::from(self.throw() % 7);
             let until = self.maybe(|dice| Time(i64::from(dice.throw())));
-            builder.add_mapping(Mapping { process, library, start, end, file_offset: end, from: Time(-1), until });
+            builder.add_mapping(Mapping {
+                process,
+                library,
+                start,
+                end,
+                file_offset: end,
+                base: until.map(|_| start),
+                from: Time(-1),
+                until,
+            });
         }
     }
 

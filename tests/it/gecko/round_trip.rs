@@ -1,6 +1,6 @@
 //! Write, read: the same profile.
 
-use traceview_core::format;
+use traceview_core::format::{self, WriteOptions};
 use traceview_core::model::{
     CpuDelta, Frame, Function, Nanos, OsId, Process, Profile, ProfileBuilder, Thread, Time, Values, Wait, WaitReason,
 };
@@ -46,7 +46,7 @@ fn a_profile_with_every_table_filled_comes_back_equal_and_keeps_every_rule() {
 fn compressed_files_are_the_same_and_smaller() {
     let profile = rich_profile();
     let mut packed = Vec::new();
-    format::write(&profile, firefox(true), &mut packed).expect("memory does not fail");
+    format::write(&profile, firefox(true), &WriteOptions::default(), &mut packed).expect("memory does not fail");
     assert!(packed.len() * 2 < written(&profile).len());
     assert_eq!(difference(&profile, &read(&packed).expect("our own file")), None);
 }
@@ -61,7 +61,8 @@ fn equal_profiles_give_equal_bytes() {
 #[test]
 fn what_had_to_be_repaired_is_reported() {
     let mut bytes = Vec::new();
-    let repairs = format::write(&rich_profile(), firefox(false), &mut bytes).expect("memory does not fail");
+    let repairs = format::write(&rich_profile(), firefox(false), &WriteOptions::default(), &mut bytes)
+        .expect("memory does not fail");
     let repairs: Vec<_> = repairs.iter().map(|repair| (&*repair.code, repair.count)).collect();
     assert_eq!(repairs, [("marker-kind-renamed", 2), ("main-thread-chosen", 2), ("times-made-up", 1)]);
 }
@@ -188,7 +189,9 @@ fn more_categories_than_a_file_can_have_survive() {
 #[test]
 fn a_profile_without_threads_is_refused() {
     let profile = ProfileBuilder::new().finish().expect("an empty profile");
-    let error = format::write(&profile, firefox(false), Vec::new()).expect_err("no threads").to_string();
+    let error = format::write(&profile, firefox(false), &WriteOptions::default(), Vec::new())
+        .expect_err("no threads")
+        .to_string();
     assert_eq!(error, "a Firefox profiles file cannot hold this profile: it has no threads");
 }
 
@@ -207,7 +210,8 @@ fn an_output_that_fails_is_an_error() {
         }
     }
     for (gzip, size) in [(false, 0), (false, 10_000), (true, 0), (true, 1_000)] {
-        let error = format::write(&rich_profile(), firefox(gzip), Full(size)).expect_err("no space");
+        let error =
+            format::write(&rich_profile(), firefox(gzip), &WriteOptions::default(), Full(size)).expect_err("no space");
         let format::WriteError::Io(error) = error else { panic!("{error}") };
         assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     }
@@ -257,7 +261,7 @@ pub(super) fn many_samples(count: i64) -> Profile {
 fn many_samples_are_written_and_read_back() {
     let profile = many_samples(200_000);
     let mut bytes = Vec::new();
-    format::write(&profile, firefox(true), &mut bytes).expect("memory does not fail");
+    format::write(&profile, firefox(true), &WriteOptions::default(), &mut bytes).expect("memory does not fail");
     let back = read(&bytes).expect("our own file");
     assert!(*profile == *back, "the same profile");
 }

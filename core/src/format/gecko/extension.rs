@@ -105,6 +105,9 @@ pub(super) struct Mappings {
     pub start: Vec<u64>,
     pub end: Vec<u64>,
     pub file_offset: Vec<u64>,
+    /// Missing in the first files that had this key.
+    #[serde(default)]
+    pub base: Option<Vec<Option<u64>>>,
     pub from: Vec<i64>,
     pub until: Vec<Option<i64>>,
 }

@@ -60,6 +60,7 @@ pub(super) fn mappings(
         ("start", table.start.len()),
         ("end", table.end.len()),
         ("fileOffset", table.file_offset.len()),
+        ("base", table.base.as_ref().map_or(count, Vec::len)),
         ("from", table.from.len()),
         ("until", table.until.len()),
     ];
@@ -71,6 +72,7 @@ pub(super) fn mappings(
             start: table.start[row],
             end: table.end[row],
             file_offset: table.file_offset[row],
+            base: table.base.as_ref().and_then(|base| base[row]),
             from: Time(table.from[row]),
             until: moment(table.until[row]),
         });

@@ -128,7 +128,8 @@ fn category(category: &model::Category) -> Category {
 }
 
 fn mappings(profile: &Profile) -> Mappings {
-    let mut columns = Mappings::default();
+    let bases = profile.mappings.iter().map(|mapping| mapping.base);
+    let mut columns = Mappings { base: Some(bases.collect()), ..Mappings::default() };
     for mapping in &profile.mappings {
         columns.process.push(id(mapping.process));
         columns.library.push(id(mapping.library));

@@ -15,15 +15,16 @@ use std::io::{self, BufWriter, Write};
 
 use self::json::Json;
 use self::layout::Layout;
-use super::super::WriteError;
+use super::super::{WriteError, WriteOptions};
 use super::FORMAT;
 use crate::model::{Profile, Time, Warning};
 
-/// Writes `profile`. Returns what had to be changed in the file; reading it back gives what was not changed.
+/// Writes `profile`, always with its waits. Returns what had to be changed in the file; reading it back gives what was
+/// not changed.
 ///
 /// # Errors
 /// If `out` fails, or the profile has no thread: other tools cannot show such a file.
-pub fn write(profile: &Profile, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
+pub fn write(profile: &Profile, _options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
     if profile.threads.is_empty() {
         return Err(WriteError::Unsupported { format: FORMAT, reason: "it has no threads" });
     }

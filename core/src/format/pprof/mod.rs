@@ -1,0 +1,28 @@
+//! pprof files (gzip around the message of `profile.proto`), as Go's runtime writes them.
+//!
+//! * Samples are added up: one row for each distinct stack and set of labels, with the count and the CPU time. Times of
+//!   samples are not kept. A thread is three labels: `thread_name`, `tid`, `pid`.
+//! * A location is an address of a mapping; functions that were inlined there are its lines, the innermost first.
+//! * Three habits of Go would harm a Rust profile and are not followed. The readable name and the linker's are never equal
+//!   (`pprof` would "simplify" the readable one as if it were C++). A mapping with addresses of both sorts, resolved and
+//!   not, is written twice, with and without the flags that say so (without them `pprof` looks for names itself, and
+//!   replaces ours). And every location has a line, because most viewers drop those without: code of a file that has no
+//!   names is called `[FILE]`.
+//! * Waits are written on request only ([`WriteOptions::off_cpu`](super::WriteOptions::off_cpu)), as a sample type of their
+//!   own, `wall`: CPU time and time spent waiting. Slices, markers, flows and counters have no place.
+//!
+//! | file | concept |
+//! |------|---------|
+//! | `schema` | the file's own structure |
+//! | `recognize` | whether some bytes are such a file |
+//! | `write/…` | model to file, as a stream of parts |
+
+mod recognize;
+mod schema;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use recognize::{begins, sniff};
+pub use write::write;

@@ -1,0 +1,263 @@
+//! Functions, locations and stacks of the file: only what samples need, in the order in which the model has it.
+
+use rustc_hash::FxHashMap;
+
+use super::super::schema::{Function, Line};
+use super::strings::Strings;
+use crate::model::{Frame, FrameId, FunctionKind, LibraryId, Profile, StackId};
+
+/// The file's code tables in the making.
+pub(super) struct Code<'a> {
+    profile: &'a Profile,
+    /// The id of each function; the key has none itself.
+    functions: FxHashMap<Function, u64>,
+    locations: FxHashMap<Location, u32>,
+    /// Stacks by row: those that end at a node of the model, by its row, then all others.
+    stacks: Vec<Stack>,
+    /// The rows of stacks that more than one node can stand for, and of those that end at none.
+    index: FxHashMap<Stack, u32>,
+    /// For each node the row of its stack. Equal stacks have one, whatever else the model tells apart.
+    row_of: Vec<u32>,
+}
+
+/// A stack: the row of its innermost location, and the row of the stack that called it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Stack {
+    location: u32,
+    caller: u32,
+}
+
+/// In place of a row.
+const NONE: u32 = u32::MAX;
+
+/// A location; its id is one more than its row.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Location {
+    pub place: Place,
+    /// Relative to the library's base; in memory outside of libraries, the AVMA; else 0.
+    pub address: u64,
+    /// Whether all of its functions have names, so that nobody has to look for them.
+    pub resolved: bool,
+    pub lines: Box<[Line]>,
+}
+
+/// Where a location is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) enum Place {
+    Library(LibraryId),
+    /// Code of no file, at an address.
+    Memory,
+    Kernel,
+    /// Not a place in code.
+    Nowhere,
+}
+
+impl<'a> Code<'a> {
+    /// The code of these stacks.
+    pub(super) fn of(profile: &'a Profile, used: impl Iterator<Item = StackId>, strings: &mut Strings<'_>) -> Self {
+        let mut code = Self {
+            profile,
+            functions: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            stacks: vec![Stack { location: NONE, caller: NONE }; profile.stacks.len()],
+            index: FxHashMap::default(),
+            row_of: vec![NONE; profile.stacks.len()],
+        };
+        let innermost = code.innermost_nodes(used);
+        let is_shared = code.place(&innermost, strings);
+        code.join(&innermost, &is_shared);
+        code
+    }
+
+    /// The row of the stack that ends at a node, which must be one of those that were said to be used.
+    pub(super) fn stack(&self, node: StackId) -> u32 {
+        self.row_of[node.index()]
+    }
+
+    /// The row of a stack that ends in something that is not code: `name`, called by `caller`.
+    pub(super) fn stack_ending_in(
+        &mut self,
+        caller: Option<u32>,
+        name: &str,
+        place: Place,
+        strings: &mut Strings<'_>,
+    ) -> u32 {
+        let function = Function { name: strings.text(name), ..Function::default() };
+        let line = Line { function_id: self.function(function), ..Line::default() };
+        let location = self.intern(Location { place, address: 0, resolved: true, lines: [line].into() });
+        let stack = Stack { location, caller: caller.unwrap_or(NONE) };
+        *self.index.entry(stack).or_insert_with(|| {
+            self.stacks.push(stack);
+            row(self.stacks.len() - 1)
+        })
+    }
+
+    /// The ids of a stack's locations, the innermost first.
+    pub(super) fn location_ids(&self, stack: u32) -> impl Iterator<Item = u64> {
+        let caller = |stack: &Stack| self.stacks.get(stack.caller as usize).copied();
+        let stacks = std::iter::successors(Some(self.stacks[stack as usize]), caller);
+        stacks.map(|stack| u64::from(stack.location) + 1)
+    }
+
+    /// All locations and functions in order of their ids.
+    pub(super) fn into_tables(self) -> (Vec<Location>, Vec<Function>) {
+        let mut locations: Vec<(Location, u32)> = self.locations.into_iter().collect();
+        locations.sort_unstable_by_key(|(_, row)| *row);
+        let functions = self.functions.into_iter().map(|(function, id)| Function { id, ..function });
+        let mut functions: Vec<Function> = functions.collect();
+        functions.sort_unstable_by_key(|function| function.id);
+        (locations.into_iter().map(|(location, _)| location).collect(), functions)
+    }
+
+    /// For each node whether it is the innermost of a location: a stack that is used ends there, or goes on in a callee.
+    fn innermost_nodes(&self, used: impl Iterator<Item = StackId>) -> Vec<bool> {
+        let mut innermost = vec![false; self.profile.stacks.len()];
+        used.for_each(|node| innermost[node.index()] = true);
+        // Callees stand behind their callers.
+        for row in (0..innermost.len()).rev() {
+            if innermost[row]
+                && let Some(caller) = self.caller_of(StackId::new(row))
+            {
+                innermost[caller.index()] = true;
+            }
+        }
+        innermost
+    }
+
+    /// Gives each of the nodes its location. Says for each location whether differing frames have it.
+    fn place(&mut self, innermost: &[bool], strings: &mut Strings<'_>) -> Vec<bool> {
+        // Frames inlined into each other recur on many stacks: their row, by the row of those around and the frame.
+        let mut chains: FxHashMap<(u32, FrameId), u32> = FxHashMap::default();
+        let mut location_of: Vec<u32> = Vec::new();
+        let mut is_shared = Vec::new();
+        let mut frames = Vec::new();
+        for node in (0..innermost.len()).filter(|row| innermost[*row]).map(StackId::new) {
+            frames.clear();
+            frames.extend(self.inlined_frames(node));
+            let chain = frames.iter().rev().fold(NONE, |around, frame| {
+                *chains.entry((around, *frame)).or_insert_with(|| {
+                    location_of.push(NONE);
+                    row(location_of.len() - 1)
+                })
+            });
+            let location = &mut location_of[chain as usize];
+            if *location == NONE {
+                *location = self.location(&frames, strings);
+                match is_shared.get_mut(*location as usize) {
+                    Some(is_shared) => *is_shared = true,
+                    None => is_shared.push(false),
+                }
+            }
+            self.stacks[node.index()].location = *location;
+        }
+        is_shared
+    }
+
+    /// Gives each of the nodes its row.
+    fn join(&mut self, innermost: &[bool], is_shared: &[bool]) {
+        // Different nodes are different stacks, but where they differ in nothing that the file knows.
+        let mut has_others = vec![false; innermost.len()];
+        for node in (0..innermost.len()).filter(|row| innermost[*row]) {
+            let caller = self.caller_of(StackId::new(node)).map_or(NONE, |caller| self.row_of[caller.index()]);
+            let stack = Stack { caller, ..self.stacks[node] };
+            self.stacks[node] = stack;
+            let of_caller = has_others.get(caller as usize).copied().unwrap_or(false);
+            has_others[node] = of_caller || is_shared[stack.location as usize];
+            let own = row(node);
+            self.row_of[node] = if has_others[node] { *self.index.entry(stack).or_insert(own) } else { own };
+        }
+    }
+
+    /// The innermost node of the location that called the one of `inner`.
+    fn caller_of(&self, inner: StackId) -> Option<StackId> {
+        self.profile.stacks.prefix[self.outermost_at(inner).index()]
+    }
+
+    /// The frames of one location, the innermost first.
+    fn inlined_frames(&self, inner: StackId) -> impl Iterator<Item = FrameId> {
+        let stacks = &self.profile.stacks;
+        let outer = self.outermost_at(inner);
+        let around = move |node: &StackId| stacks.prefix[node.index()].filter(|_| *node != outer);
+        std::iter::successors(Some(inner), around).map(|node| stacks.frame[node.index()])
+    }
+
+    /// The node of the function that all down to `inner` was inlined into.
+    fn outermost_at(&self, inner: StackId) -> StackId {
+        let (stacks, frames) = (&self.profile.stacks, &self.profile.frames);
+        let row = |node: StackId| stacks.frame[node.index()].index();
+        let mut outer = inner;
+        let mut callee = row(inner);
+        while let Some(prefix) = stacks.prefix[outer.index()].filter(|_| frames.inline_depth[callee] > 0) {
+            let caller = row(prefix);
+            let is_around = frames.address[caller].is_some()
+                && frames.address[caller] == frames.address[callee]
+                && frames.library[caller] == frames.library[callee]
+                && frames.inline_depth[caller] + 1 == frames.inline_depth[callee];
+            if !is_around {
+                break;
+            }
+            (outer, callee) = (prefix, caller);
+        }
+        outer
+    }
+
+    /// The location of frames that were inlined into each other, the innermost first.
+    fn location(&mut self, frames: &[FrameId], strings: &mut Strings<'_>) -> u32 {
+        let profile = self.profile;
+        let lines = frames.iter().map(|frame| self.line(profile.frames.get(*frame), strings)).collect();
+        let kind = |frame: &FrameId| profile.functions.kind[profile.frames.function[frame.index()].index()];
+        let frame = profile.frames.get(frames[0]);
+        let (place, address) = match (frame.library, frame.address) {
+            (Some(library), address) => (Place::Library(library), address.unwrap_or_default()),
+            (None, Some(avma)) => (Place::Memory, avma),
+            (None, None) if kind(&frames[0]) == FunctionKind::Kernel => (Place::Kernel, 0),
+            (None, None) => (Place::Nowhere, 0),
+        };
+        let resolved = !frames.iter().any(|frame| kind(frame) == FunctionKind::Unsymbolized);
+        self.intern(Location { place, address, resolved, lines })
+    }
+
+    fn line(&mut self, frame: Frame, strings: &mut Strings<'_>) -> Line {
+        let profile = self.profile;
+        let function = profile.functions.get(frame.function);
+        let unnamed = function.kind == FunctionKind::Unsymbolized && frame.inline_depth == 0;
+        let function = if let Some(library) = frame.library.filter(|_| unnamed) {
+            let name = in_brackets(profile.string(profile.libraries[library.index()].name));
+            Function { name: strings.text(&name), ..Function::default() }
+        } else {
+            let name = match profile.string(function.name) {
+                "" => strings.text("[unknown]"),
+                _ => strings.id(function.name),
+            };
+            let system_name = function.full_name.map_or(0, |full| strings.id(full));
+            let filename = function.source.map_or(0, |source| strings.id(profile.sources[source.index()].path));
+            let system_name = if system_name == name { 0 } else { system_name };
+            let start_line = function.line.map_or(0, i64::from);
+            Function { id: 0, name, system_name, filename, start_line }
+        };
+        Line {
+            function_id: self.function(function),
+            line: frame.line.map_or(0, i64::from),
+            column: frame.column.map_or(0, i64::from),
+        }
+    }
+
+    fn function(&mut self, function: Function) -> u64 {
+        let next = self.functions.len() as u64 + 1;
+        *self.functions.entry(function).or_insert(next)
+    }
+
+    fn intern(&mut self, location: Location) -> u32 {
+        let next = row(self.locations.len());
+        *self.locations.entry(location).or_insert(next)
+    }
+}
+
+/// `[vdso]` has them already.
+fn in_brackets(library: &str) -> String {
+    if library.starts_with('[') { library.to_owned() } else { format!("[{library}]") }
+}
+
+fn row(index: usize) -> u32 {
+    u32::try_from(index).expect("a profile has fewer than u32::MAX stacks")
+}

@@ -1,0 +1,191 @@
+//! What the values of a sample count, and what each sample of the model adds to them.
+
+use super::super::super::WriteOptions;
+use super::super::schema::ValueType;
+use super::strings::Strings;
+use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
+
+/// The sample types of a file.
+pub(super) struct Columns {
+    columns: Vec<Column>,
+    /// Time between two samples; with it a count of samples is a time.
+    pub period: Option<Nanos>,
+    /// How many columns of values share their name with another one, and have no place.
+    pub left_out: u64,
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Counts {
+    Samples,
+    Cpu,
+    /// CPU time and time spent waiting.
+    Wall,
+    /// Time of traces, of other tools' files.
+    Time,
+    /// Memory, of other tools' files.
+    Space,
+    Further(ValueTypeId),
+}
+
+struct Column {
+    counts: Counts,
+    name: String,
+    unit: String,
+    /// Whether some thread has fractional numbers of it.
+    fractional: bool,
+}
+
+/// What the samples of one thread add to a column.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    Nothing,
+    Cpu(&'a [CpuDelta]),
+    /// Times a factor.
+    Values(&'a Values, i64),
+}
+
+impl Source<'_> {
+    /// Whether a sample adds nothing.
+    fn is_zero(self, sample: usize) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Cpu(deltas) => deltas[sample].get().is_none_or(|delta| delta == Nanos::ZERO),
+            Self::Values(Values::Ones, _) => false,
+            Self::Values(Values::Integer(values), _) => values[sample] == 0,
+            Self::Values(Values::Float(values), _) => values[sample] == 0.0,
+        }
+    }
+}
+
+impl Columns {
+    pub(super) fn of(profile: &Profile, options: &WriteOptions) -> Self {
+        let period = profile.meta.interval.filter(|interval| interval.0 > 0);
+        let mut columns = Self { columns: Vec::new(), period, left_out: 0 };
+        let sampled = || profile.threads.iter().filter(|thread| !thread.samples.is_empty());
+        let any_of = |unit| sampled().any(|thread| thread.samples.weight_unit == unit);
+        columns.push(Counts::Samples, "samples", "count");
+        if sampled().any(knows_cpu) || (period.is_some() && any_of(WeightUnit::Samples)) {
+            columns.push(Counts::Cpu, "cpu", "nanoseconds");
+        }
+        if options.off_cpu {
+            columns.push(Counts::Wall, "wall", "nanoseconds");
+        }
+        if any_of(WeightUnit::TracingMs) {
+            columns.push(Counts::Time, "time", "nanoseconds");
+        }
+        if any_of(WeightUnit::Bytes) {
+            columns.push(Counts::Space, "space", "bytes");
+        }
+        for (index, value_type) in profile.value_types.iter().enumerate() {
+            let counts = Counts::Further(ValueTypeId::new(index));
+            if sampled().any(|thread| columns_of(thread, counts).next().is_some()) {
+                columns.push(counts, profile.string(value_type.name), profile.string(value_type.unit));
+            }
+        }
+        for column in &mut columns.columns {
+            let source = |thread| columns_of(thread, column.counts).next();
+            column.fractional = sampled().filter_map(source).any(|values| matches!(values, Values::Float(_)));
+            let spare = |thread| columns_of(thread, column.counts).skip(1).count() as u64;
+            columns.left_out += sampled().map(spare).sum::<u64>();
+        }
+        columns
+    }
+
+    /// Whether each column has fractional numbers.
+    pub(super) fn fractional(&self) -> impl Iterator<Item = bool> {
+        self.columns.iter().map(|column| column.fractional)
+    }
+
+    /// Where waiting is counted.
+    pub(super) fn wall(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.counts == Counts::Wall)
+    }
+
+    pub(super) fn sample_types(&self, strings: &mut Strings<'_>) -> Vec<ValueType> {
+        let value_type =
+            |column: &Column| ValueType { r#type: strings.text(&column.name), unit: strings.text(&column.unit) };
+        self.columns.iter().map(value_type).collect()
+    }
+
+    /// The name of what tools show first: CPU time, where that is known.
+    pub(super) fn default_name(&self) -> &str {
+        let of = |counts| self.columns.iter().find(|column| column.counts == counts);
+        let column = [Counts::Cpu, Counts::Time, Counts::Space].into_iter().find_map(of);
+        &column.unwrap_or(&self.columns[0]).name
+    }
+
+    /// What the samples of `thread` add to each column.
+    pub(super) fn sources<'a>(&self, thread: &'a Thread) -> Vec<Source<'a>> {
+        self.columns.iter().map(|column| self.source(thread, column.counts)).collect()
+    }
+
+    /// The samples of `thread` that count something, and their stacks. Where CPU times are not known, a sample without a
+    /// stack says that nothing ran.
+    pub(super) fn counted<'a>(&self, thread: &'a Thread) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
+        let sources = self.sources(thread);
+        let has_cpu = knows_cpu(thread);
+        thread.samples.stack.iter().copied().enumerate().filter(move |(row, stack)| match stack {
+            Some(_) => sources.iter().any(|source| !source.is_zero(*row)),
+            None => has_cpu && thread.samples.cpu[*row].get().is_some_and(|cpu| cpu != Nanos::ZERO),
+        })
+    }
+
+    /// What samples that were lost add to each column. Where CPU times are known, the next sample of the thread has
+    /// theirs.
+    pub(super) fn of_lost(&self, profile: &Profile, lost: i64) -> Vec<i64> {
+        let period = self.period.filter(|_| !profile.threads.iter().any(knows_cpu)).map_or(0, |period| period.0);
+        let value = |column: &Column| match column.counts {
+            Counts::Samples => lost,
+            Counts::Cpu | Counts::Wall => lost.saturating_mul(period),
+            Counts::Time | Counts::Space | Counts::Further(_) => 0,
+        };
+        self.columns.iter().map(value).collect()
+    }
+
+    fn source<'a>(&self, thread: &'a Thread, counts: Counts) -> Source<'a> {
+        const ONES: &Values = &Values::Ones;
+        let samples = &thread.samples;
+        match counts {
+            Counts::Samples => Source::Values(columns_of(thread, counts).next().unwrap_or(ONES), 1),
+            Counts::Cpu | Counts::Wall if knows_cpu(thread) => Source::Cpu(&samples.cpu),
+            Counts::Cpu | Counts::Wall => match self.period {
+                Some(period) if samples.weight_unit == WeightUnit::Samples => Source::Values(&samples.weight, period.0),
+                _ => Source::Nothing,
+            },
+            Counts::Time => {
+                columns_of(thread, counts).next().map_or(Source::Nothing, |ms| Source::Values(ms, 1_000_000))
+            }
+            Counts::Space | Counts::Further(_) => {
+                columns_of(thread, counts).next().map_or(Source::Nothing, |values| Source::Values(values, 1))
+            }
+        }
+    }
+
+    fn push(&mut self, counts: Counts, name: &str, unit: &str) {
+        // A type is chosen by its name, so that has to be its own.
+        if self.columns.iter().any(|column| column.name == name) {
+            self.left_out += 1;
+            return;
+        }
+        self.columns.push(Column { counts, name: name.to_owned(), unit: unit.to_owned(), fractional: false });
+    }
+}
+
+/// The columns of the model that hold what is counted.
+fn columns_of(thread: &Thread, counts: Counts) -> impl Iterator<Item = &Values> {
+    let samples = &thread.samples;
+    let weight = match (counts, samples.weight_unit) {
+        (Counts::Samples, WeightUnit::Samples)
+        | (Counts::Time, WeightUnit::TracingMs)
+        | (Counts::Space, WeightUnit::Bytes) => Some(&samples.weight),
+        (Counts::Cpu | Counts::Wall, WeightUnit::Samples) if !knows_cpu(thread) => Some(&samples.weight),
+        _ => None,
+    };
+    let further = samples.values.iter().filter(move |column| counts == Counts::Further(column.value_type));
+    weight.into_iter().chain(further.map(|column| &column.values))
+}
+
+fn knows_cpu(thread: &Thread) -> bool {
+    thread.samples.cpu.iter().any(|delta| delta.get().is_some())
+}

@@ -1,0 +1,86 @@
+//! Labels of samples: the thread, and what the model has.
+
+use rustc_hash::FxHashMap;
+
+use super::super::schema::Label;
+use super::strings::Strings;
+use crate::model::{LabelSetId, LabelValue, OsId, Profile, StringId, ThreadId};
+
+const THREAD_NAME: &str = "thread_name";
+const TID: &str = "tid";
+const PID: &str = "pid";
+/// The unit of numbers that are names; tools show them bare.
+const NAME_UNIT: &str = "id";
+
+/// Threads whose samples carry the same labels: systems use ids again.
+pub(super) struct Group {
+    pub threads: Vec<ThreadId>,
+    pub labels: Vec<Label>,
+}
+
+/// All threads in groups, in order of their first threads.
+pub(super) fn groups(profile: &Profile, strings: &mut Strings<'_>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut index: FxHashMap<(StringId, &OsId, &OsId), usize> = FxHashMap::default();
+    for (row, thread) in profile.threads.iter().enumerate() {
+        let pid = &profile.processes[thread.process.index()].pid;
+        let group = *index.entry((thread.name, &thread.tid, pid)).or_insert_with(|| {
+            let name = text_label(strings.text(THREAD_NAME), strings.id(thread.name));
+            let labels = name.into_iter().chain(os_id(TID, &thread.tid, strings)).chain(os_id(PID, pid, strings));
+            groups.push(Group { threads: Vec::new(), labels: labels.collect() });
+            groups.len() - 1
+        });
+        groups[group].threads.push(ThreadId::new(row));
+    }
+    groups
+}
+
+/// Labels of a sample in a group of threads.
+pub(super) struct Labels<'a> {
+    profile: &'a Profile,
+    /// How many the format has no place for.
+    pub left_out: u64,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn new(profile: &'a Profile) -> Self {
+        Self { profile, left_out: 0 }
+    }
+
+    /// The labels of `group`, then those of the model. A key stands once, or one of its values would be lost by chance.
+    pub(super) fn of(&mut self, group: &[Label], set: LabelSetId, strings: &mut Strings<'_>) -> Vec<Label> {
+        let profile = self.profile;
+        let mut labels = group.to_vec();
+        for label in &profile.label_sets.sets[set.index()] {
+            let key = strings.id(label.key);
+            let encoded = match label.value {
+                LabelValue::Text(text) => text_label(key, strings.id(text)),
+                LabelValue::Number(num, unit) => Some(number_label(key, num, unit.map_or(0, |unit| strings.id(unit)))),
+            };
+            match encoded.filter(|_| key != 0 && labels.iter().all(|known| known.key != key)) {
+                Some(label) => labels.push(label),
+                None => self.left_out += 1,
+            }
+        }
+        labels
+    }
+}
+
+fn os_id(key: &str, id: &OsId, strings: &mut Strings<'_>) -> Option<Label> {
+    let key = strings.text(key);
+    match id {
+        OsId::Number(num) => Some(number_label(key, *num, strings.text(NAME_UNIT))),
+        OsId::Text(text) => text_label(key, strings.text(text)),
+    }
+}
+
+/// An empty text can't be told from none.
+fn text_label(key: i64, text: i64) -> Option<Label> {
+    (text != 0).then_some(Label { key, str: text, ..Label::default() })
+}
+
+/// A zero without a unit would be passed over; tools take the key for the unit of numbers without one.
+fn number_label(key: i64, num: i64, unit: i64) -> Label {
+    let num_unit = if num == 0 && unit == 0 { key } else { unit };
+    Label { key, num, num_unit, ..Label::default() }
+}

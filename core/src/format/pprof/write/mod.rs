@@ -1,0 +1,197 @@
+//! Model to file. Samples go out first, thread by thread; the tables that they refer to follow, the texts last.
+//!
+//! What has to be in memory for that: the code tables, three numbers for each node of a stack, and the sums of one thread.
+//! The encoded file never is (see [`stream`]).
+
+mod code;
+mod columns;
+mod labels;
+mod left_out;
+mod mappings;
+mod stream;
+mod strings;
+mod sums;
+
+use std::io::{self, Write};
+
+use self::code::{Code, Place};
+use self::columns::Columns;
+use self::labels::{Group, Labels};
+use self::stream::Stream;
+use self::strings::Strings;
+use self::sums::{Changes, Sums};
+use super::super::{WriteError, WriteOptions};
+use super::schema::{self, Location};
+use crate::analysis::WaitKind;
+use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
+
+const LOST: &str = "traceview::lost_samples";
+const NO_STACK: &str = "[no stack]";
+
+/// Writes `profile`. Returns what the file has no place for.
+///
+/// # Errors
+/// If `out` fails.
+pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
+    let mut strings = Strings::new(profile);
+    let columns = Columns::of(profile, options);
+    let code = Code::of(profile, used_stacks(profile, &columns), &mut strings);
+    let mut writer = Writer {
+        profile,
+        stream: Stream::new(out),
+        strings,
+        columns,
+        code,
+        labels: Labels::new(profile),
+        changes: Changes::default(),
+    };
+    writer.head()?;
+    for group in labels::groups(profile, &mut writer.strings) {
+        writer.samples(&group)?;
+    }
+    writer.lost_samples()?;
+    let Writer { mut stream, mut strings, columns, code, labels, changes, .. } = writer;
+    let (locations, functions) = code.into_tables();
+    let (mappings, places) = mappings::place(profile, &locations, &mut strings);
+    stream.rows(mappings, |part| &mut part.mapping)?;
+    let rows = (1..).zip(locations).zip(places).map(|((id, location), (mapping_id, address))| Location {
+        id,
+        mapping_id,
+        address,
+        line: location.lines.into(),
+        is_folded: false,
+    });
+    stream.rows(rows, |part| &mut part.location)?;
+    stream.rows(functions, |part| &mut part.function)?;
+    stream.rows(strings.iter().map(|text| text.as_bytes().to_vec()), |part| &mut part.string_table)?;
+    Ok(left_out::warnings(profile, &columns, &labels, changes))
+}
+
+/// The file in the making.
+struct Writer<'a> {
+    profile: &'a Profile,
+    stream: Stream<'a>,
+    strings: Strings<'a>,
+    columns: Columns,
+    code: Code<'a>,
+    labels: Labels<'a>,
+    changes: Changes,
+}
+
+impl Writer<'_> {
+    /// All but the tables.
+    fn head(&mut self) -> io::Result<()> {
+        let meta = &self.profile.meta;
+        let extent = self.profile.extent();
+        let start = meta.recording_start.or(extent.map(|extent| extent.start)).unwrap_or_default();
+        let end = meta.recording_end.or(extent.map(|extent| extent.end)).unwrap_or(start);
+        let strings = &mut self.strings;
+        let period_type = self
+            .columns
+            .period
+            .map(|_| schema::ValueType { r#type: strings.text("cpu"), unit: strings.text("nanoseconds") });
+        self.stream.part(&schema::Profile {
+            sample_type: self.columns.sample_types(strings),
+            time_nanos: meta.start_unix_ns.map_or(0, |zero| zero.saturating_add(start.0)),
+            duration_nanos: (end - start).0.max(0),
+            period_type,
+            period: self.columns.period.map_or(0, |period| period.0),
+            comment: comments(self.profile).iter().map(|comment| strings.text(comment)).collect(),
+            default_sample_type: strings.text(self.columns.default_name()),
+            ..schema::Profile::default()
+        })
+    }
+
+    /// The samples, and where asked for the waits, of threads with equal labels.
+    fn samples(&mut self, group: &Group) -> io::Result<()> {
+        let mut sums = Sums::new(self.columns.fractional());
+        for thread in &group.threads {
+            let thread = &self.profile.threads[thread.index()];
+            self.add_samples(thread, &mut sums);
+            if let Some(column) = self.columns.wall() {
+                self.add_waits(thread, column, &mut sums);
+            }
+        }
+        let Self { stream, strings, code, labels, changes, .. } = self;
+        let rows = sums.rows(changes).map(|((stack, set), values)| schema::Sample {
+            location_id: code.location_ids(stack).collect(),
+            value: values,
+            label: match set {
+                Some(set) => labels.of(&group.labels, LabelSetId::new(set as usize), strings),
+                None => group.labels.clone(),
+            },
+        });
+        stream.rows(rows, |part| &mut part.sample)
+    }
+
+    fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
+        let samples = &thread.samples;
+        let sources = self.columns.sources(thread);
+        for (row, stack) in self.columns.counted(thread) {
+            let stack = match stack {
+                Some(stack) => self.code.stack(stack),
+                None => self.code.stack_ending_in(None, NO_STACK, Place::Nowhere, &mut self.strings),
+            };
+            let labels = samples.labels.get(row).copied().flatten();
+            let sum = sums.row((stack, labels.map(|set| row_of(set.index()))));
+            sums.add_sample(sum, &sources, row, &mut self.changes);
+        }
+    }
+
+    fn add_waits(&mut self, thread: &Thread, column: usize, sums: &mut Sums) {
+        for wait in counted_waits(thread) {
+            let caller = wait.stack.map(|stack| self.code.stack(stack));
+            let name = WaitKind::of(&wait).label(self.profile);
+            let stack = self.code.stack_ending_in(caller, &name, Place::Kernel, &mut self.strings);
+            let row = sums.row((stack, None));
+            sums.add(row, column, wait.duration.0);
+        }
+    }
+
+    fn lost_samples(&mut self) -> io::Result<()> {
+        let lost = self.profile.meta.quality.map_or(0, |quality| quality.lost_samples);
+        let Some(lost) = i64::try_from(lost).ok().filter(|lost| *lost > 0) else { return Ok(()) };
+        let stack = self.code.stack_ending_in(None, LOST, Place::Nowhere, &mut self.strings);
+        let sample = schema::Sample {
+            location_id: self.code.location_ids(stack).collect(),
+            value: self.columns.of_lost(self.profile, lost),
+            label: Vec::new(),
+        };
+        self.stream.rows([sample], |part| &mut part.sample)
+    }
+}
+
+/// The stacks that something is counted at.
+fn used_stacks(profile: &Profile, columns: &Columns) -> impl Iterator<Item = StackId> {
+    let samples = profile.threads.iter().flat_map(|thread| columns.counted(thread).filter_map(|(_, stack)| stack));
+    let waiting = profile.threads.iter().filter(|_| columns.wall().is_some());
+    samples.chain(waiting.flat_map(|thread| counted_waits(thread).filter_map(|wait| wait.stack)))
+}
+
+fn counted_waits(thread: &Thread) -> impl Iterator<Item = Wait> {
+    thread.waits.iter().filter(|wait| wait.duration > Nanos::ZERO)
+}
+
+/// What a person may want to know, a line each.
+fn comments(profile: &Profile) -> Vec<String> {
+    let meta = &profile.meta;
+    let mut comments = Vec::new();
+    comments.extend(meta.recorder.as_ref().map(|recorder| format!("recorded by {recorder}")));
+    if !meta.command_line.is_empty() {
+        comments.push(format!("command: {}", meta.command_line.join(" ")));
+    }
+    let rate = meta.interval.filter(|interval| interval.0 > 0).map(|interval| 1_000_000_000 / interval.0);
+    match (rate, meta.quality) {
+        (Some(rate), Some(quality)) => comments.push(format!(
+            "sampled at {rate} Hz: {} looks, {} missed, {} samples lost",
+            quality.ticks, quality.missed_ticks, quality.lost_samples
+        )),
+        (Some(rate), None) => comments.push(format!("sampled at {rate} Hz")),
+        (None, _) => {}
+    }
+    comments
+}
+
+fn row_of(index: usize) -> u32 {
+    u32::try_from(index).expect("a profile has fewer than u32::MAX sets of labels")
+}

@@ -1,0 +1,116 @@
+//! Adding up: one row for each distinct stack and set of labels.
+
+use rustc_hash::FxHashMap;
+
+use super::columns::Source;
+use crate::model::Values;
+
+/// Stack and set of labels, as rows of their tables.
+pub(super) type Key = (u32, Option<u32>);
+
+/// Rows in the order in which they were first added to.
+pub(super) struct Sums {
+    keys: Vec<Key>,
+    index: FxHashMap<Key, usize>,
+    columns: Vec<Column>,
+}
+
+enum Column {
+    Whole(Vec<i64>),
+    Fractional(Vec<f64>),
+}
+
+/// What had to be changed to make whole numbers of all values.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Changes {
+    /// Sums that were rounded.
+    pub rounded: u64,
+    /// Values that are no numbers.
+    pub not_finite: u64,
+}
+
+impl Sums {
+    /// No rows; for each column it is said whether fractional numbers are added to it.
+    pub(super) fn new(fractional: impl Iterator<Item = bool>) -> Self {
+        let column = |fractional| if fractional { Column::Fractional(Vec::new()) } else { Column::Whole(Vec::new()) };
+        Self { keys: Vec::new(), index: FxHashMap::default(), columns: fractional.map(column).collect() }
+    }
+
+    /// The row of `key`.
+    pub(super) fn row(&mut self, key: Key) -> usize {
+        *self.index.entry(key).or_insert_with(|| {
+            self.keys.push(key);
+            for column in &mut self.columns {
+                match column {
+                    Column::Whole(sums) => sums.push(0),
+                    Column::Fractional(sums) => sums.push(0.0),
+                }
+            }
+            self.keys.len() - 1
+        })
+    }
+
+    /// Adds what `sources` (one for each column) have at `sample`.
+    pub(super) fn add_sample(&mut self, row: usize, sources: &[Source<'_>], sample: usize, changes: &mut Changes) {
+        for (index, source) in sources.iter().enumerate() {
+            match source {
+                Source::Nothing => {}
+                Source::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0)),
+                Source::Values(Values::Ones, factor) => self.add(row, index, *factor),
+                Source::Values(Values::Integer(values), factor) => {
+                    self.add(row, index, values[sample].saturating_mul(*factor));
+                }
+                Source::Values(Values::Float(values), factor) if values[sample].is_finite() => {
+                    self.add_fraction(row, index, values[sample] * to_float(*factor));
+                }
+                Source::Values(Values::Float(_), _) => changes.not_finite += 1,
+            }
+        }
+    }
+
+    /// Adds to one column.
+    pub(super) fn add(&mut self, row: usize, column: usize, value: i64) {
+        match &mut self.columns[column] {
+            Column::Whole(sums) => sums[row] = sums[row].saturating_add(value),
+            Column::Fractional(sums) => sums[row] += to_float(value),
+        }
+    }
+
+    /// All rows that add up to something.
+    pub(super) fn rows(&self, changes: &mut Changes) -> impl Iterator<Item = (Key, Vec<i64>)> {
+        self.keys.iter().enumerate().filter_map(move |(row, key)| {
+            let values: Vec<i64> = self.columns.iter().map(|column| column.value(row, changes)).collect();
+            values.iter().any(|value| *value != 0).then_some((*key, values))
+        })
+    }
+
+    fn add_fraction(&mut self, row: usize, column: usize, value: f64) {
+        match &mut self.columns[column] {
+            Column::Whole(_) => unreachable!("columns with fractional numbers are known beforehand"),
+            Column::Fractional(sums) => sums[row] += value,
+        }
+    }
+}
+
+impl Column {
+    fn value(&self, row: usize, changes: &mut Changes) -> i64 {
+        match self {
+            Self::Whole(sums) => sums[row],
+            Self::Fractional(sums) => {
+                let rounded = sums[row].round();
+                changes.rounded += u64::from(to_float(to_whole(rounded)) != sums[row]);
+                to_whole(rounded)
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "weights beyond 2^53 are not exact in any format")]
+fn to_float(whole: i64) -> f64 {
+    whole as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "what is too large becomes the largest number")]
+fn to_whole(float: f64) -> i64 {
+    float as i64
+}
