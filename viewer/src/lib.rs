@@ -24,6 +24,7 @@
 
 pub mod action;
 pub mod analyses;
+pub mod app;
 pub mod command;
 pub mod document;
 pub mod jobs;
@@ -36,3 +37,6 @@ pub mod selection;
 pub mod theme;
 pub mod view;
 pub mod widget;
+mod window_error;
+
+pub use window_error::WindowError;

@@ -1,0 +1,151 @@
+//! The window itself: the only file that knows eframe. Why there is none is a [`WindowError`], in one sentence that says
+//! what to do about it.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use eframe::{CreationContext, Frame, NativeOptions, Storage};
+use egui::{Context, Ui, ViewportBuilder, ViewportCommand};
+
+use crate::jobs::Jobs;
+use crate::view::{Input, Request, Settings, Viewer};
+use crate::window_error::WindowError;
+
+/// The name under which the desktop knows the program, and where its settings are kept.
+const APP_ID: &str = "cargo-traceview";
+const SETTINGS: &str = "settings";
+
+/// Opens a window on `inputs` and returns when it is closed. Must be called on the process's main thread, once.
+///
+/// # Errors
+/// Why there can be no window: no display, a library that is missing, no OpenGL.
+pub fn run(inputs: Vec<Input>) -> Result<(), WindowError> {
+    WindowError::check_display()?;
+    let options = NativeOptions {
+        viewport: ViewportBuilder::default()
+            .with_app_id(APP_ID)
+            .with_title("traceview")
+            .with_inner_size([1280.0, 800.0])
+            .with_min_inner_size([480.0, 320.0])
+            .with_icon(egui::IconData::default())
+            .with_drag_and_drop(true),
+        ..NativeOptions::default()
+    };
+    let shown = Arc::new(AtomicBool::new(false));
+    let is_shown = Arc::clone(&shown);
+    // What the window is made with reports some missing libraries by panicking.
+    let panicked = PanicMessage::catch();
+    let result = panic::catch_unwind(AssertUnwindSafe(|| {
+        eframe::run_native(
+            APP_ID,
+            options,
+            Box::new(move |creation| Ok(Box::new(App::new(creation, inputs, is_shown)))),
+        )
+    }));
+    let message = panicked.take();
+    match result {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(WindowError::from_messages(&error.to_string(), &format!("{error:?}"))),
+        Err(_) if shown.load(Ordering::Relaxed) => Err(WindowError::BrokeDown(message)),
+        Err(_) => Err(WindowError::from_messages(&message, &message)),
+    }
+}
+
+/// Keeps the message of a panic on this thread instead of printing it.
+struct PanicMessage {
+    message: Arc<Mutex<String>>,
+}
+
+impl PanicMessage {
+    fn catch() -> Self {
+        let message = Arc::<Mutex<String>>::default();
+        let kept = Arc::clone(&message);
+        let window_thread = thread::current().id();
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().id() == window_thread {
+                if let Ok(mut kept) = kept.lock() {
+                    *kept = info.to_string();
+                }
+            } else {
+                before(info);
+            }
+        }));
+        Self { message }
+    }
+
+    fn take(self) -> String {
+        drop(panic::take_hook());
+        self.message.lock().map_or_else(|_| String::new(), |message| message.clone())
+    }
+}
+
+struct App {
+    viewer: Viewer,
+    title: String,
+    shown: Arc<AtomicBool>,
+    chosen: (Sender<PathBuf>, Receiver<PathBuf>),
+}
+
+impl App {
+    fn new(creation: &CreationContext<'_>, inputs: Vec<Input>, shown: Arc<AtomicBool>) -> Self {
+        let context = creation.egui_ctx.clone();
+        let settings = creation.storage.and_then(|storage| eframe::get_value::<Settings>(storage, SETTINGS));
+        // The first time there are none; and those of another version may not be understood.
+        let settings = settings.unwrap_or_default();
+        context.set_theme(settings.theme.preference());
+        let jobs = Jobs::in_background(move || context.request_repaint());
+        Self { viewer: Viewer::new(inputs, settings, jobs), title: String::new(), shown, chosen: mpsc::channel() }
+    }
+
+    fn answer(&self, request: Request, context: &Context, frame: &mut Frame) {
+        match request {
+            Request::ChooseFile => {
+                let (sender, context) = (self.chosen.0.clone(), context.clone());
+                // The desktop's dialog answers when the person does; the window goes on meanwhile.
+                let ask = move || {
+                    if let Some(path) = rfd::FileDialog::new().set_title("Open a profile").pick_file() {
+                        // Without a receiver there is no window any more.
+                        let _received = sender.send(path);
+                        context.request_repaint();
+                    }
+                };
+                // Where no thread can be started there is still the field for a path.
+                let _started = thread::Builder::new().name("file dialog".to_owned()).spawn(ask);
+            }
+            Request::SaveSettings => {
+                // At once: a window that is killed is not asked to save.
+                if let Some(storage) = frame.storage_mut() {
+                    eframe::set_value(storage, SETTINGS, self.viewer.settings());
+                    storage.flush();
+                }
+            }
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut Frame) {
+        self.shown.store(true, Ordering::Relaxed);
+        while let Ok(path) = self.chosen.1.try_recv() {
+            self.viewer.open(Input::File(path));
+        }
+        self.viewer.ui(ui);
+        for request in self.viewer.take_requests() {
+            self.answer(request, ui, frame);
+        }
+        let title = self.viewer.title();
+        if title != self.title {
+            ui.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    fn save(&mut self, storage: &mut dyn Storage) {
+        eframe::set_value(storage, SETTINGS, self.viewer.settings());
+    }
+}
