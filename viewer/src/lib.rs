@@ -25,9 +25,11 @@
 pub mod action;
 pub mod analyses;
 pub mod document;
+pub mod headless;
 pub mod jobs;
 pub mod lod;
 pub mod panels;
+pub mod raster;
 pub mod scene;
 pub mod search;
 pub mod selection;
