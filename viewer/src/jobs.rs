@@ -70,6 +70,7 @@ impl Jobs {
             let value = work(&its_progress);
             // Nobody may be left to receive it.
             let _received = sender.send(value);
+            drop(sender);
             drop(counted);
         };
         // Where no thread can be started the job is lost, which its owner will say.

@@ -32,6 +32,7 @@ pub mod jobs;
 pub mod loading;
 pub mod lod;
 pub mod panels;
+pub mod picture;
 pub mod raster;
 pub mod scene;
 pub mod search;

@@ -2,8 +2,10 @@
 //! then painted in a window ([`CachedScene`]) or into a picture file.
 
 mod mesh;
+mod svg;
 
 pub use mesh::CachedScene;
+pub use svg::write_svg;
 
 use egui::{Color32, Pos2, Rect, Vec2};
 
