@@ -66,6 +66,12 @@ pub enum Error {
         /// What is wrong with it.
         source: Cause,
     },
+    /// There is no window.
+    #[error("no window can be opened")]
+    Window(#[source] Cause),
+    /// A picture could not be made.
+    #[error("can't draw the picture")]
+    Picture(#[source] Cause),
     /// The result could not be written to stdout.
     #[error("can't write the result")]
     Print(#[source] io::Error),
@@ -102,7 +108,9 @@ impl Error {
             Self::ProgramNotFound { .. } | Self::InterpreterNotFound { .. } => ExitCode::NotFound,
             Self::ProgramNotExecutable { .. } => ExitCode::NotExecutable,
             Self::WorkingDirectory(_) | Self::Recording(_) => ExitCode::RecordingFailed,
-            Self::Read { .. } | Self::Print(_) | Self::Measure(_) => ExitCode::Failed,
+            Self::Read { .. } | Self::Window(_) | Self::Picture(_) | Self::Print(_) | Self::Measure(_) => {
+                ExitCode::Failed
+            }
             Self::NothingFound(_) => ExitCode::NothingFound,
         }
     }

@@ -13,6 +13,7 @@ pub mod sampler;
 pub mod symbolize;
 pub mod terminal;
 pub mod unwind;
+pub mod window;
 
 use std::ffi::OsString;
 use std::process;

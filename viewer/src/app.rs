@@ -19,11 +19,26 @@ use crate::window_error::WindowError;
 const APP_ID: &str = "cargo-traceview";
 const SETTINGS: &str = "settings";
 
+/// A window, for other threads.
+#[derive(Clone)]
+pub struct WindowHandle {
+    context: Context,
+}
+
+impl WindowHandle {
+    /// Closes it.
+    pub fn close(&self) {
+        self.context.send_viewport_cmd(ViewportCommand::Close);
+        self.context.request_repaint();
+    }
+}
+
 /// Opens a window on `inputs` and returns when it is closed. Must be called on the process's main thread, once.
+/// `opened` is told of the window when it is there.
 ///
 /// # Errors
 /// Why there can be no window: no display, a library that is missing, no OpenGL.
-pub fn run(inputs: Vec<Input>) -> Result<(), WindowError> {
+pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), WindowError> {
     WindowError::check_display()?;
     let options = NativeOptions {
         viewport: ViewportBuilder::default()
@@ -43,7 +58,10 @@ pub fn run(inputs: Vec<Input>) -> Result<(), WindowError> {
         eframe::run_native(
             APP_ID,
             options,
-            Box::new(move |creation| Ok(Box::new(App::new(creation, inputs, is_shown)))),
+            Box::new(move |creation| {
+                opened(WindowHandle { context: creation.egui_ctx.clone() });
+                Ok(Box::new(App::new(creation, inputs, is_shown)))
+            }),
         )
     }));
     let message = panicked.take();

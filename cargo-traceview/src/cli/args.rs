@@ -11,6 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use traceview_core::format::{self, FORMATS, Format};
 
+use super::picture::{PictureFlags, PictureKind};
 use super::time::{TimeRange, parse_duration, parse_range};
 use super::tips;
 use crate::cargo::CargoOptions;
@@ -42,6 +43,12 @@ const RECORD_EXAMPLES: &str = "\
 Examples:
   cargo traceview record -- ls -lR /usr
   cargo traceview record -d 5 --kill-after 10 -o server.json.gz -- ./server --port 8080";
+
+const OPEN_EXAMPLES: &str = "\
+Examples:
+  cargo traceview open @1             The last recording
+  cargo traceview open a.json.gz @1   Two, in tabs
+  cargo traceview open @1 --screenshot window.png --size 1600x1000 --theme light";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -111,6 +118,9 @@ pub enum Command {
     /// Record any program
     #[command(after_help = RECORD_EXAMPLES)]
     Record(RecordArgs),
+    /// Look at recordings in a window
+    #[command(after_help = OPEN_EXAMPLES)]
+    Open(OpenArgs),
     /// Say what a recording contains: duration, threads, counts, what is missing
     Info(InfoArgs),
     /// Print where the time went, as text or JSON
@@ -161,7 +171,7 @@ pub struct RecordFlags {
     /// Where to save it.
     #[arg(short, long, value_name = "FILE", help = output_help("Where to save"))]
     pub output: Option<PathBuf>,
-    /// Do not open a window afterwards (this version never opens one; scripts can already say so)
+    /// Do not open a window afterwards
     #[arg(long)]
     pub no_open: bool,
     /// Record only the program itself, not the processes that it starts
@@ -176,6 +186,20 @@ pub struct RecordFlags {
     /// Name of the recording (default: the program's name)
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
+}
+
+/// `cargo traceview open [FILE…] [--screenshot OUT.png]`
+#[derive(Clone, Debug, Args)]
+pub struct OpenArgs {
+    /// Recordings: files, or @1 for the last one, @2 for the one before; without any the window has a list of recent ones
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Open no window but write a picture of it; needs no display
+    #[arg(long, value_name = "OUT.png", help_heading = "Picture")]
+    pub screenshot: Option<PathBuf>,
+    /// What the picture is to look like.
+    #[command(flatten, next_help_heading = "Picture")]
+    pub picture: PictureFlags,
 }
 
 /// `cargo traceview info [FILE] [--json]`
@@ -228,11 +252,14 @@ pub struct ExportArgs {
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
     pub format: Option<ExportFormat>,
     /// Where to write it.
-    #[arg(short, long, value_name = "OUT", help = output_help("Where to write (default: -, which is stdout)"))]
+    #[arg(short, long, value_name = "OUT", help = export_output_help())]
     pub output: Option<PathBuf>,
     /// Add what threads waited for, in formats that hold CPU time otherwise
     #[arg(long)]
     pub off_cpu: bool,
+    /// What a picture is to look like.
+    #[command(flatten, next_help_heading = "Pictures")]
+    pub picture: PictureFlags,
 }
 
 /// What `export` can make of a profile.
@@ -240,12 +267,25 @@ pub struct ExportArgs {
 pub enum ExportFormat {
     /// A file of another tool.
     File(&'static Format),
+    /// A picture of one panel.
+    Picture(PictureKind),
 }
 
 /// The names that `--format` takes.
 fn export_formats() -> impl TypedValueParser<Value = ExportFormat> {
-    let names = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.title));
-    PossibleValuesParser::new(names).try_map(|name| format::by_name(&name).map(ExportFormat::File))
+    let files = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.title));
+    let pictures = PictureKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.title()));
+    let picture = |name: &str| PictureKind::ALL.into_iter().find(|kind| kind.name() == name).map(ExportFormat::Picture);
+    PossibleValuesParser::new(files.chain(pictures)).try_map(move |name| match picture(&name) {
+        Some(picture) => Ok(picture),
+        None => format::by_name(&name).map(ExportFormat::File),
+    })
+}
+
+/// The help of `export`'s `-o`: pictures too.
+fn export_output_help() -> String {
+    let pictures = PictureKind::ALL.map(|kind| format!("{} ({})", kind.extension(), kind.title()));
+    format!("{}, {}", output_help("Where to write (default: -, which is stdout)"), pictures.join(", "))
 }
 
 /// The help of an `-o`: what each ending means.
@@ -366,7 +406,7 @@ mod tests {
         assert!(export.off_cpu && matches!(export.format, Some(ExportFormat::File(format)) if format.name == "pprof"));
         assert_eq!((export.file, export.output), (Some(PathBuf::from("@2")), Some(PathBuf::from("-"))));
         let error = parse("cargo-traceview export --format word").unwrap_err().to_string();
-        assert!(error.contains("[possible values: firefox, pprof]"), "{error}");
+        assert!(error.contains("[possible values: firefox, pprof, svg, png]"), "{error}");
         let mut command = Cli::command();
         let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
         let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof)";

@@ -6,17 +6,25 @@ use traceview_core::format::{Target, WriteOptions};
 
 use super::args::{ExportArgs, ExportFormat};
 use super::output::{self, OutputError};
+use super::picture::{PictureKind, PicturePlan};
 use super::plan::STANDARD_STREAM;
 
 /// One export, with all defaults filled in.
 #[derive(Debug)]
 pub struct ExportPlan {
     /// What to write.
-    pub target: Target,
-    /// What goes into it.
-    pub options: WriteOptions,
+    pub what: ExportTarget,
     /// The file, absolute; `None` for stdout.
     pub path: Option<PathBuf>,
+}
+
+/// What to write.
+#[derive(Debug)]
+pub enum ExportTarget {
+    /// A file of another tool, with what goes into it.
+    File(Target, WriteOptions),
+    /// A picture.
+    Picture(PictureKind, PicturePlan),
 }
 
 impl ExportPlan {
@@ -29,29 +37,74 @@ impl ExportPlan {
         if let Some(output) = output {
             output::check_no_directory(output, cwd)?;
         }
-        let target = target(args.format, output)?;
-        // Every format is compressed in its usual form.
-        if output.is_none() && stdout_is_terminal && target.gzip {
-            return Err(OutputError::Terminal(target.format));
+        let what = match target(args.format, output)? {
+            Kind::File(target) => ExportTarget::File(target, WriteOptions { off_cpu: args.off_cpu }),
+            Kind::Picture(kind) => ExportTarget::Picture(kind, PicturePlan::from(&args.picture)),
+        };
+        if output.is_none() && stdout_is_terminal && what.is_binary() {
+            return Err(OutputError::Terminal(what.title()));
         }
-        Ok(Self {
-            target,
-            options: WriteOptions { off_cpu: args.off_cpu },
-            path: output.map(|output| output::writable_path(output, cwd)).transpose()?,
-        })
+        Ok(Self { what, path: output.map(|output| output::writable_path(output, cwd)).transpose()? })
+    }
+}
+
+impl ExportTarget {
+    fn title(&self) -> &'static str {
+        match self {
+            Self::File(target, _) => target.format.title,
+            Self::Picture(kind, _) => kind.title(),
+        }
+    }
+
+    fn is_binary(&self) -> bool {
+        match self {
+            // Every format is compressed in its usual form.
+            Self::File(target, _) => target.gzip,
+            Self::Picture(kind, _) => *kind == PictureKind::Png,
+        }
+    }
+}
+
+/// An [`ExportTarget`] before its options are known.
+enum Kind {
+    File(Target),
+    Picture(PictureKind),
+}
+
+impl Kind {
+    fn of(format: ExportFormat) -> Self {
+        match format {
+            ExportFormat::File(format) => Self::File(format.target()),
+            ExportFormat::Picture(kind) => Self::Picture(kind),
+        }
+    }
+
+    fn by_ending(output: &Path) -> Option<Self> {
+        let name = output.file_name()?.to_str()?;
+        let ends = |kind: &PictureKind| name.strip_suffix(kind.extension()).is_some_and(|stem| !stem.is_empty());
+        let picture = PictureKind::ALL.into_iter().find(ends).map(Self::Picture);
+        picture.or_else(|| output::target_of(output).map(Self::File))
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::File(target) => target.format.title,
+            Self::Picture(kind) => kind.title(),
+        }
     }
 }
 
 /// What flag and ending say. A format that was asked for can go into a file whose ending says nothing.
-fn target(format: Option<ExportFormat>, output: Option<&Path>) -> Result<Target, OutputError> {
-    let by_ending = output.and_then(output::target_of);
-    match (format, by_ending, output) {
-        (Some(ExportFormat::File(format)), Some(target), Some(output)) if target.format.name != format.name => {
-            Err(OutputError::OtherEnding { path: output.to_path_buf(), ending: target.format, format })
+fn target(format: Option<ExportFormat>, output: Option<&Path>) -> Result<Kind, OutputError> {
+    let by_ending = output.and_then(Kind::by_ending);
+    match (format.map(Kind::of), by_ending, output) {
+        (Some(asked), Some(ending), Some(output)) if asked.title() != ending.title() => {
+            let (ending, format) = (ending.title(), asked.title());
+            Err(OutputError::OtherEnding { path: output.to_path_buf(), ending, format })
         }
         (_, Some(target), _) => Ok(target),
-        (Some(ExportFormat::File(format)), None, _) => Ok(format.target()),
-        (None, None, Some(output)) => Err(OutputError::UnknownEnding(output.to_path_buf())),
+        (Some(asked), None, _) => Ok(asked),
+        (None, None, Some(output)) => Err(OutputError::UnknownExportEnding(output.to_path_buf())),
         (None, None, None) => Err(OutputError::NoFormat),
     }
 }
@@ -82,10 +135,28 @@ mod tests {
             ("--format firefox -o -", "firefox", true, false),
         ] {
             let plan = resolve(flags, false).expect(flags);
-            let found = (plan.target.format.name, plan.target.gzip, plan.path.is_some());
+            let ExportTarget::File(target, _) = &plan.what else { panic!("{flags}: a picture") };
+            let found = (target.format.name, target.gzip, plan.path.is_some());
             assert_eq!(found, (format, gzip, to_file), "{flags}");
         }
-        assert!(resolve("-o a.pb.gz --off-cpu", true).unwrap().options.off_cpu);
+        let plan = resolve("-o a.pb.gz --off-cpu", true).unwrap();
+        assert!(matches!(plan.what, ExportTarget::File(_, WriteOptions { off_cpu: true })));
+    }
+
+    #[test]
+    fn pictures_are_chosen_in_the_same_way() {
+        for (flags, kind) in [
+            ("-o a.svg", PictureKind::Svg),
+            ("-o a.png --scale 2", PictureKind::Png),
+            ("--format svg", PictureKind::Svg),
+            ("--format png -o a.out", PictureKind::Png),
+        ] {
+            let plan = resolve(flags, false).expect(flags);
+            assert!(matches!(plan.what, ExportTarget::Picture(found, _) if found == kind), "{flags}");
+        }
+        assert!(resolve("--format svg", true).is_ok(), "text");
+        assert!(resolve("--format png", true).is_err());
+        assert!(resolve("--format png -o a.svg", true).is_err());
     }
 
     #[test]

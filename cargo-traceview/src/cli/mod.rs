@@ -6,6 +6,7 @@ pub mod args;
 pub mod date;
 pub mod export;
 pub mod output;
+pub mod picture;
 pub mod plan;
 pub mod store;
 pub mod time;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use thiserror::Error;
-use traceview_core::format::{self, FORMATS, Format, Target};
+use traceview_core::format::{self, FORMATS, Target};
 
+use super::picture::PictureKind;
 use super::store::{Store, StoreError};
 use crate::error::Cause;
 use crate::exit_code::ExitCode;
@@ -50,6 +51,9 @@ pub enum OutputError {
     /// The file's ending names no format.
     #[error("can't tell the format of `{}` from its ending; let it end in {}", .0.display(), ending_list())]
     UnknownEnding(PathBuf),
+    /// The ending of a file for `export` names no format.
+    #[error("can't tell the format of `{}` from its ending; let it end in {}", .0.display(), export_ending_list())]
+    UnknownExportEnding(PathBuf),
     /// It is a directory.
     #[error("the output `{}` is a directory; name a file in it, such as slow.json.gz", .0.display())]
     IsDirectory(PathBuf),
@@ -65,24 +69,24 @@ pub enum OutputError {
         source: io::Error,
     },
     /// Nothing says which format to write.
-    #[error("say what to write: `--format FORMAT`, or `-o FILE` with a name that ends in {}", ending_list())]
+    #[error("say what to write: `--format FORMAT`, or `-o FILE` with a name that ends in {}", export_ending_list())]
     NoFormat,
     /// The ending is that of another format than the one asked for.
     #[error(
-        "`{}` is named like a {} file, but {} is to be written; leave out --format or change the name", .path.display(),
-        .ending.title, .format.title
+        "`{}` is named like a {ending} file, but {format} is to be written; leave out --format or change the name",
+        .path.display()
     )]
     OtherEnding {
         /// The file.
         path: PathBuf,
         /// What its ending says.
-        ending: &'static Format,
+        ending: &'static str,
         /// What was asked for.
-        format: &'static Format,
+        format: &'static str,
     },
     /// Stdout is a terminal, and what is to be written no text.
-    #[error("won't write {} data to a terminal; name a file with -o, or send it on through a pipe", .0.title)]
-    Terminal(&'static Format),
+    #[error("won't write {} data to a terminal; name a file with -o, or send it on through a pipe", .0)]
+    Terminal(&'static str),
     /// An export failed in the end.
     #[error("can't write `{}`", .path.display())]
     Export {
@@ -107,6 +111,7 @@ impl OutputError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::UnknownEnding(_)
+            | Self::UnknownExportEnding(_)
             | Self::IsDirectory(_)
             | Self::NoDirectory(_)
             | Self::NotWritable { .. }
@@ -246,6 +251,12 @@ pub(super) fn target_of(path: &Path) -> Option<Target> {
 /// The endings of all formats, as words.
 pub(super) fn ending_list() -> String {
     FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(" or ")
+}
+
+/// The endings of all that `export` writes, as words.
+fn export_ending_list() -> String {
+    let pictures = PictureKind::ALL.map(PictureKind::extension);
+    format!("{} or {}", ending_list(), pictures.join(" or "))
 }
 
 /// Creates a file in the directory and deletes it again: the only test that knows of all that can stand in the way.

@@ -4,17 +4,17 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use traceview_core::format::{self, WriteError};
-use traceview_core::model::{Profile, Warning};
 
 use super::profile_file;
 use super::record::megabytes;
 use crate::cli::args::ExportArgs;
-use crate::cli::export::ExportPlan;
+use crate::cli::export::{ExportPlan, ExportTarget};
 use crate::cli::output::{self, OutputError};
 use crate::cli::plan::{STANDARD_STREAM, Surroundings};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::terminal;
+use crate::window;
 
 /// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
 ///
@@ -24,9 +24,22 @@ use crate::terminal;
 pub fn execute(args: &ExportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
     let plan = ExportPlan::resolve(args, &surroundings.cwd, io::stdout().is_terminal())?;
     let (profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
-    let left_out = match &plan.path {
-        Some(path) => to_file(&profile, &plan, path)?,
-        None => to_stdout(&profile, &plan)?,
+    let left_out = match plan.what {
+        ExportTarget::File(target, options) => {
+            let mut left_out = Vec::new();
+            write(plan.path.as_deref(), |out| {
+                left_out = format::write(&profile, target, &options, out)?;
+                Ok(())
+            })?;
+            left_out
+        }
+        ExportTarget::Picture(kind, picture) => {
+            // Before the file is touched: what can't be drawn is no failure of the file.
+            let mut drawn = Vec::new();
+            window::panel(profile, kind, &picture, &mut drawn).map_err(Error::Picture)?;
+            write(plan.path.as_deref(), |out| Ok(out.write_all(&drawn)?))?;
+            Vec::new()
+        }
     };
     for warning in left_out {
         terminal::say(&format!("warning: {}\n", warning.message));
@@ -39,26 +52,22 @@ pub fn execute(args: &ExportArgs, surroundings: &Surroundings) -> Result<ExitCod
     Ok(ExitCode::Fine)
 }
 
-fn to_file(profile: &Profile, plan: &ExportPlan, path: &Path) -> Result<Vec<Warning>, Error> {
-    let mut left_out = Vec::new();
+/// Lets `content` write to the file, or to stdout.
+fn write(path: Option<&Path>, mut content: impl FnMut(&mut dyn Write) -> Result<(), WriteError>) -> Result<(), Error> {
+    let Some(path) = path else {
+        let mut stdout = io::BufWriter::new(io::stdout().lock());
+        let written = content(&mut stdout).and_then(|()| stdout.flush().map_err(WriteError::Io));
+        return written.map_err(|error| match error {
+            // Whoever reads it may have had enough, which is no failure.
+            WriteError::Io(source) => Error::Print(source),
+            other => OutputError::Export { path: PathBuf::from(STANDARD_STREAM), source: other.into() }.into(),
+        });
+    };
     let written = output::replace(path, |out| {
-        left_out = format::write(profile, plan.target, &plan.options, out).map_err(|error| match error {
+        content(out).map_err(|error| match error {
             WriteError::Io(error) => error,
             other => io::Error::other(other),
-        })?;
-        Ok(())
+        })
     });
-    written.map_err(|source| OutputError::Export { path: path.to_path_buf(), source: source.into() })?;
-    Ok(left_out)
-}
-
-fn to_stdout(profile: &Profile, plan: &ExportPlan) -> Result<Vec<Warning>, Error> {
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    let written = format::write(profile, plan.target, &plan.options, &mut stdout)
-        .and_then(|left_out| stdout.flush().map(|()| left_out).map_err(WriteError::Io));
-    written.map_err(|error| match error {
-        // Whoever reads it may have had enough, which is no failure.
-        WriteError::Io(source) => Error::Print(source),
-        other => OutputError::Export { path: PathBuf::from(STANDARD_STREAM), source: other.into() }.into(),
-    })
+    Ok(written.map_err(|source| OutputError::Export { path: path.to_path_buf(), source: source.into() })?)
 }

@@ -2,6 +2,7 @@
 
 pub mod export;
 pub mod info;
+pub mod open;
 pub mod profile_file;
 pub mod record;
 pub mod report;
@@ -20,6 +21,7 @@ pub fn execute(command: Command, surroundings: &Surroundings) -> Result<ExitCode
     match command {
         Command::Run(args) => run::execute(*args, surroundings),
         Command::Record(args) => record::execute(args, surroundings),
+        Command::Open(args) => open::execute(&args, surroundings),
         Command::Info(args) => info::execute(&args, surroundings),
         Command::Report(args) => report::execute(&args, surroundings),
         Command::Export(args) => export::execute(&args, surroundings),

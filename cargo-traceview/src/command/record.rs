@@ -19,6 +19,7 @@ use crate::sampler::{self, Ending, Launch, Options, Outcome, Progress, SamplerEr
 use crate::symbolize::OriginRules;
 use crate::terminal;
 use crate::unwind::Recording;
+use crate::window::{self, Input};
 
 /// `cargo traceview record [FLAGS] -- PROGRAM [ARGS…]`
 ///
@@ -46,12 +47,29 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
         terminal::say(&format!("warning: the recording goes to the directory for temporary files: {why}\n"));
     }
     report(&profile, &kept, outcome.survivors);
+    if plan.options.open_window {
+        open_window(profile, &kept, &signals);
+    }
     let exit = match outcome.program {
         Ending::Ended(exit) => exit,
         // The recording is there to be looked at already, or whatever becomes of us.
         Ending::RunsOn(program) => program.wait(&signals).map_err(|error| Error::Recording(error.into()))?,
     };
     Ok(exit_code(exit))
+}
+
+/// Shows the recording until the window is closed. Without a window the recording can be opened elsewhere or later.
+fn open_window(profile: Profile, kept: &Kept, signals: &SignalGuard) {
+    let path = kept.saved.as_ref().map(|saved| saved.path.clone());
+    if let Err(why) = window::show(vec![Input::Profile(Box::new(profile), path)], signals) {
+        let last = kept.saved.as_ref().is_some_and(|saved| saved.is_last);
+        let file =
+            kept.saved.as_ref().map(|saved| if last { "@1".to_owned() } else { saved.path.display().to_string() });
+        let later = file.map_or_else(String::new, |file| {
+            format!("; open it later with `cargo traceview open {file}`, or see `cargo traceview report {file}`")
+        });
+        terminal::say(&format!("traceview: no window: {why}{later}\n"));
+    }
 }
 
 /// Where a recording went, and what was not as planned about that.

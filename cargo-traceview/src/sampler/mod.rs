@@ -202,6 +202,13 @@ impl SignalGuard {
         let before = set.block();
         Self { set, before }
     }
+
+    /// Waits for `limit` at most; whether a signal came that asks this process to end.
+    #[must_use]
+    pub fn ask_to_end(&self, limit: Duration) -> bool {
+        let ends = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+        self.set.wait(limit).is_some_and(|signal| ends.contains(&signal))
+    }
 }
 
 impl Default for SignalGuard {
