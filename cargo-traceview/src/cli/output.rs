@@ -223,12 +223,12 @@ fn temporary(name: &str) -> Result<PathBuf, OutputError> {
 }
 
 /// Refuses a directory.
-pub(super) fn check_no_directory(output: &Path, cwd: &Path) -> Result<(), OutputError> {
+pub(crate) fn check_no_directory(output: &Path, cwd: &Path) -> Result<(), OutputError> {
     if cwd.join(output).is_dir() { Err(OutputError::IsDirectory(output.to_path_buf())) } else { Ok(()) }
 }
 
 /// The absolute path of a file that is to be written, if its directory takes files.
-pub(super) fn writable_path(output: &Path, cwd: &Path) -> Result<PathBuf, OutputError> {
+pub(crate) fn writable_path(output: &Path, cwd: &Path) -> Result<PathBuf, OutputError> {
     let path = cwd.join(output);
     if is_special(&path) {
         return Ok(path);
