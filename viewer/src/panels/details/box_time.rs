@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use traceview_core::model::{Nanos, SampleTable, StackId};
+use traceview_core::model::{Nanos, StackId};
 
 use crate::document::Document;
 use crate::jobs::{Job, Jobs, Poll};
@@ -35,7 +35,7 @@ impl BoxTimes {
         let PickedKind::Box(node) = picked.what else { return None };
         if self.of != Some(*picked) {
             let (document, picked) = (Arc::clone(document), *picked);
-            let count = move || BoxTime::of(&document.profile.threads[picked.thread.index()].samples, &picked, node);
+            let count = move || BoxTime::of(&document, &picked, node);
             *self = Self { of: Some(picked), time: None, job: Some(jobs.start("samples of a box", move |_| count())) };
         }
         match self.job.as_ref().map(Job::poll) {
@@ -48,13 +48,18 @@ impl BoxTimes {
 }
 
 impl BoxTime {
-    fn of(samples: &SampleTable, picked: &Picked, node: StackId) -> Self {
+    fn of(document: &Document, picked: &Picked, node: StackId) -> Self {
+        let samples = &document.profile.threads[picked.thread.index()].samples;
+        // In the time of a box all stacks have its functions down to its depth, in whatever lines of them.
+        let (depth, function) = (document.stack_index.depth(node), document.function(node));
+        let is_own =
+            |stack: StackId| document.stack_index.depth(stack) == depth && document.function(stack) == function;
         let range = picked.range();
         let start = samples.time.partition_point(|time| *time < range.start);
         // A box of no length holds the samples of its moment.
         let end = samples.time.partition_point(|time| *time < range.end.max(range.start + Nanos(1))).max(start);
         let rows = || start..end;
-        let own = || rows().filter(|row| samples.stack[*row] == Some(node));
+        let own = || rows().filter(|row| samples.stack[*row].is_some_and(is_own));
         let has_cpu = !samples.cpu.is_empty();
         let cpu = |rows: &mut dyn Iterator<Item = usize>| {
             has_cpu.then(|| rows.filter_map(|row| samples.cpu_of(row)).sum::<Nanos>())

@@ -47,8 +47,8 @@ fn a_box_is_told_with_its_samples_and_stack() {
     test.run();
     let function = test.state().state.selection().function.expect("a frame was clicked");
     assert_eq!(test.state().document.function_name(function), "main");
-    // The function stands above the box, and its share of what is counted with it: 80 of 160 samples are `main` of main.
-    assert_shows(&test, &["Function", "160 ms (100.0 %)", "0 self, 160 total"]);
+    // The function stands above the box, and its share of what is counted with it: 80 samples of `main` and 40 of `tracer`.
+    assert_shows(&test, &["Function", "120 ms (100.0 %)", "0 self, 120 total"]);
 }
 
 #[test]

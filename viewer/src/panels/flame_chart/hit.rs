@@ -1,7 +1,7 @@
 //! What is where: under the pointer, and next to what was picked.
 
 use egui::Pos2;
-use traceview_core::model::{SliceId, StackId, Time, TimeRange};
+use traceview_core::model::{SliceId, Time, TimeRange};
 
 use super::layout::{Layout, Row, SectionKind};
 use super::matches::Matches;
@@ -79,12 +79,7 @@ impl Shown<'_> {
 
     /// The box that is an item of its pyramid.
     pub(super) fn box_(&self, item: u32) -> Picked {
-        self.picked(PickedKind::Box(self.node(item)), &self.chart.boxes, item)
-    }
-
-    /// The stack node of a box.
-    pub(super) fn node(&self, item: u32) -> StackId {
-        self.chart.boxes.spans().node(item as usize, &self.document.profile.stacks, &self.document.stack_index)
+        self.chart.pick_box(self.document, item)
     }
 
     fn picked<S: Spans>(&self, what: PickedKind, pyramid: &Pyramid<S>, item: u32) -> Picked {

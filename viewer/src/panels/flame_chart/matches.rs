@@ -145,7 +145,8 @@ impl Matches {
 
 /// The items of the boxes at hand that match. Items stand in the order of strips, then of depths.
 fn matching_boxes(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u32> {
-    let (stacks, window) = (&document.profile.stacks, chart.window());
+    let (calls, window) = (&chart.rows.calls, chart.window());
+    let function = |node: StackId| document.profile.frames.function[calls.table().frame[node.index()].index()];
     let mut items = Vec::new();
     let mut first_item = 0_u32;
     for strip in chart.rows.strips.strips() {
@@ -153,10 +154,10 @@ fn matching_boxes(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u3
         if depths.is_empty() {
             continue;
         }
-        let innermost = document.stack_index.at_depth(stacks, strip.innermost, depths.end - 1);
+        let innermost = calls.index().at_depth(calls.table(), strip.innermost, depths.end - 1);
         let from = items.len();
-        for (depth, node) in depths.clone().rev().zip(stacks.ancestors(innermost)) {
-            if wanted.has(document.function(node)) {
+        for (depth, node) in depths.clone().rev().zip(calls.table().ancestors(innermost)) {
+            if wanted.has(function(node)) {
                 items.push(first_item + (depth - depths.start));
             }
         }
@@ -177,13 +178,12 @@ fn matching_slices(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u
 
 /// When strips last that have a match at any depth.
 fn matching_strips(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<(Time, Time)> {
-    let stacks = &document.profile.stacks;
-    // For each node the number of depths down to the nearest match at or above it; 0 if there is none.
-    let mut nearest: Vec<u32> = Vec::with_capacity(stacks.len());
-    for (row, prefix) in stacks.prefix.iter().enumerate() {
-        let node = StackId::new(row);
+    let (calls, index) = (chart.rows.calls.table(), chart.rows.calls.index());
+    // For each call node the number of depths down to the nearest match at or above it; 0 if there is none.
+    let mut nearest: Vec<u32> = Vec::with_capacity(calls.len());
+    for (row, (prefix, frame)) in calls.prefix.iter().zip(&calls.frame).enumerate() {
         nearest.push(match prefix {
-            _ if wanted.has(document.function(node)) => document.stack_index.depth(node) + 1,
+            _ if wanted.has(document.profile.frames.function[frame.index()]) => index.depth(StackId::new(row)) + 1,
             Some(prefix) => nearest[prefix.index()],
             None => 0,
         });

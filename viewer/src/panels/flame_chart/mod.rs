@@ -76,6 +76,8 @@ pub fn request_step(context: &Context, step: Step) {
 const REQUESTED: &str = "flame chart step";
 /// How wide the scroll bar is, which lies over the chart so that the time axis is that of the timeline.
 const SCROLL_BAR: f32 = 10.0;
+/// A narrower time axis shows nothing.
+const NARROWEST: f32 = 10.0;
 /// How many boxes assistive technology is told of.
 const MOST_NODES: usize = 300;
 /// The shortest handle that can be grabbed.
@@ -117,6 +119,9 @@ impl FlameChart {
     /// The chart of the selected thread, or a sentence that says why there is none.
     fn prepare(&mut self, size: Vec2, context: &PanelContext<'_>) -> Result<Chart, &'static str> {
         let document = context.document;
+        if size.x < super::GUTTER + NARROWEST {
+            return Err("There is no room for the chart.");
+        }
         let Some(thread) = context.selection.charted else {
             return Err("Click a thread in the timeline to see what it did over time.");
         };
@@ -202,11 +207,20 @@ impl FlameChart {
         let menu_open = self.menu(&input, context, hit);
         let hovered = input.hover.filter(|_| !menu_open && !on_scroll_bar).and_then(&hit);
         overlay(ui, rect, context, &shown, hovered.or(self.menu));
+        if input.response.has_focus() {
+            ui.painter_at(rect).vline(rect.left() + 1.0, rect.y_range(), Stroke::new(2.0, context.theme.accent));
+        }
         if let Some(picked) = &hovered {
             tooltip(ui, &input, context, picked);
         }
         click(&input, context, hit);
         keys(ui, &input, context, chart);
+        // What was scrolled to just now is prepared in the next frame.
+        let section = layout.section(layout::SectionKind::Boxes);
+        let depths = section.map(|section| layout.visible(section, scroll, rect.height()));
+        if depths.is_some_and(|depths| !chart.shows(&depths)) && !self.charts.is_working() {
+            ui.ctx().request_repaint();
+        }
     }
 
     fn paint(&mut self, ui: &Ui, rect: Rect, shown: &Shown<'_>, look: &Look<'_>) {
@@ -244,7 +258,7 @@ impl FlameChart {
     /// Tells assistive technology of the boxes that carry their names.
     fn accessible(&self, ui: &Ui, rect: Rect, canvas: Id, context: &mut PanelContext<'_>) {
         for (index, named) in self.named.iter().take(MOST_NODES).enumerate() {
-            let id = canvas.with(index);
+            let id = canvas.with(("box", index));
             let place = named.rect.translate(rect.min.to_vec2()).intersect(rect);
             if !place.is_positive() {
                 continue;

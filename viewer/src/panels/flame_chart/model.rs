@@ -2,13 +2,14 @@
 
 use std::borrow::Borrow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use traceview_core::model::{Nanos, Profile, SliceTable, ThreadId, Time, WaitTable};
+use traceview_core::model::{FunctionId, Nanos, Profile, SliceTable, StackId, ThreadId, Time, WaitTable};
 
 use crate::document::Document;
 use crate::jobs::{Job, Jobs, Poll};
-use crate::lod::{BoxRows, Pyramid, SampleBoxes, SliceRows, Spans};
+use crate::lod::{BoxRows, CallNodes, Pyramid, SampleBoxes, SliceRows, Spans};
+use crate::selection::{Picked, PickedKind};
 
 /// A thread ready to be drawn at any zoom level. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub(super) type BoxPyramid = Pyramid<BoxRows<Arc<SampleBoxes>>>;
 
 /// The rows of a thread.
 pub(super) struct ThreadRows {
+    /// What boxes are of.
+    pub(super) calls: Arc<CallNodes>,
     /// All boxes of its samples, as strips.
     pub(super) strips: Arc<SampleBoxes>,
     /// By depth, how many boxes there are above it; one entry more than depths.
@@ -51,6 +54,8 @@ pub(super) struct Charts {
     /// The one that was shown last is the last.
     ready: Vec<Chart>,
     job: Option<(ThreadId, Job<Chart>)>,
+    /// The call nodes of the document, found when the first chart is prepared.
+    calls: Arc<OnceLock<Arc<CallNodes>>>,
     /// The thread whose preparation failed.
     failed: Option<ThreadId>,
     generations: u64,
@@ -89,9 +94,12 @@ impl Charts {
             if self.job.as_ref().is_none_or(|(of, _)| *of != thread) {
                 let (document, depths, rows) = (Arc::clone(document), depths.clone(), ready.as_ref().map(Chart::rows));
                 self.generations += 1;
-                let generation = self.generations;
+                let (generation, calls) = (self.generations, Arc::clone(&self.calls));
                 let job = jobs.start("flame chart", move |_| {
-                    let rows = rows.unwrap_or_else(|| Arc::new(ThreadRows::new(&document, thread)));
+                    let rows = rows.unwrap_or_else(|| {
+                        let calls = calls.get_or_init(|| Arc::new(CallNodes::of(&document.profile)));
+                        Arc::new(ThreadRows::new(&document, calls, thread))
+                    });
                     Chart::new(thread, rows, &depths, generation)
                 });
                 self.job = Some((thread, job));
@@ -104,6 +112,11 @@ impl Charts {
             None if self.failed == Some(thread) => Readiness::Failed,
             None => Readiness::Preparing,
         }
+    }
+
+    /// Whether something is being prepared.
+    pub(super) fn is_working(&self) -> bool {
+        self.job.is_some()
     }
 
     /// What is known of `thread` so far.
@@ -152,6 +165,34 @@ impl Chart {
         Self { thread, rows, boxes, generation }
     }
 
+    /// The call node that a box is of.
+    pub(super) fn call(&self, item: u32) -> StackId {
+        self.boxes.spans().node(item as usize, self.rows.calls.table(), self.rows.calls.index())
+    }
+
+    /// The function that a box is of.
+    pub(super) fn function(&self, profile: &Profile, item: u32) -> FunctionId {
+        profile.frames.function[self.rows.calls.table().frame[self.call(item).index()].index()]
+    }
+
+    /// A box as a thing to pick: with the stack node of its first sample, which tells a line of the function.
+    pub(super) fn pick_box(&self, document: &Document, item: u32) -> Picked {
+        let (calls, call) = (&self.rows.calls, self.call(item));
+        let start = self.boxes.spans().start(item as usize);
+        let duration = self.boxes.spans().duration(item as usize);
+        let samples = &document.profile.threads[self.thread.index()].samples;
+        let (stacks, depth) = (&document.profile.stacks, calls.index().depth(call));
+        let rows = samples.time.partition_point(|time| *time < start)..samples.len();
+        let nodes = rows.filter_map(|row| samples.stack[row]).map(|stack| {
+            // A shallower stack of the same moment is not in this box.
+            let depth = depth.min(document.stack_index.depth(stack));
+            document.stack_index.at_depth(stacks, stack, depth)
+        });
+        let node = nodes.into_iter().find(|node| calls.of_stack(*node) == call);
+        let node = node.expect("a box begins with a sample that has its call node");
+        Picked { thread: self.thread, what: PickedKind::Box(node), start, duration }
+    }
+
     /// How many depths there are in all.
     pub(super) fn depths(&self) -> u32 {
         self.rows.strips.depths()
@@ -167,7 +208,7 @@ impl Chart {
     }
 
     /// Whether all of `depths` that exist are at hand.
-    fn shows(&self, depths: &Range<u32>) -> bool {
+    pub(super) fn shows(&self, depths: &Range<u32>) -> bool {
         let window = self.window();
         let end = depths.end.min(self.depths());
         depths.start >= end || (window.start <= depths.start && end <= window.end)
@@ -182,13 +223,15 @@ impl Chart {
 }
 
 impl ThreadRows {
-    fn new(document: &Document, thread: ThreadId) -> Self {
+    fn new(document: &Document, calls: &Arc<CallNodes>, thread: ThreadId) -> Self {
         let profile = &document.profile;
         let row = &profile.threads[thread.index()];
         let timing = document.box_timing(thread);
-        let strips = SampleBoxes::build(&row.samples, &row.waits, &profile.stacks, &document.stack_index, timing);
+        let samples = calls.samples(&row.samples);
+        let strips = SampleBoxes::build(&samples, &row.waits, calls.table(), calls.index(), timing);
         let of_thread = OfThread { profile: Arc::clone(profile), thread };
         Self {
+            calls: Arc::clone(calls),
             boxes_above: boxes_above(&strips),
             strips: Arc::new(strips),
             slices: Arc::new(Pyramid::build(SliceRows::new(of_thread.clone()))),

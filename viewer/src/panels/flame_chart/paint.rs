@@ -100,13 +100,13 @@ impl<'a> Painter<'a> {
         match section.kind {
             SectionKind::Slices => {
                 shown.chart.rows.slices.query(shown.view.range, shown.pixels(), rows.clone(), &mut cells);
-                self.cells(&cells, |row| Row::Of(SectionKind::Slices, row), Self::slice);
+                self.cells(&cells, |row| Row::Of(SectionKind::Slices, row), (Self::slice, Shown::slice));
             }
             SectionKind::Boxes => {
                 let window = shown.chart.window();
                 let [first, end] = [rows.start, rows.end].map(|depth| depth.saturating_sub(window.start));
                 shown.chart.boxes.query(shown.view.range, shown.pixels(), first..end, &mut cells);
-                self.cells(&cells, |row| Row::Of(SectionKind::Boxes, window.start + row), Self::box_);
+                self.cells(&cells, |row| Row::Of(SectionKind::Boxes, window.start + row), (Self::box_, Shown::box_));
                 if rows.start < window.start || rows.end > window.end {
                     self.message("preparing…");
                 }
@@ -121,15 +121,20 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Draws the cells of rows.
-    fn cells(&mut self, cells: &[Cell], row: impl Fn(u32) -> Row, item: impl Fn(&Self, u32) -> (Item, Picked)) {
+    /// Draws the cells of rows; `of` says how an item is drawn, and what it is.
+    fn cells(
+        &mut self,
+        cells: &[Cell],
+        row: impl Fn(u32) -> Row,
+        of: (impl Fn(&Self, u32) -> Item, impl Fn(&Shown<'a>, u32) -> Picked),
+    ) {
         for cell in cells {
             let Some(top) = self.shown.layout.top(row(cell.row), self.shown.scroll) else { continue };
-            let (of, picked) = item(self, cell.item);
+            let item = of.0(self, cell.item);
             // What shares a pixel may be of any sort; what of it was found is drawn over it.
-            let found = of.found.map(|found| found && cell.exact);
+            let found = item.found.map(|found| found && cell.exact);
             let theme = self.look.theme;
-            let color = if found == Some(false) { theme.dimmed(of.color) } else { of.color };
+            let color = if found == Some(false) { theme.dimmed(item.color) } else { item.color };
             let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
             if !cell.exact {
                 // Few steps, so that neighbours are alike and are drawn as one.
@@ -144,6 +149,7 @@ impl<'a> Painter<'a> {
             }
             if rect.width() >= NARROWEST_LABEL {
                 let text = if found == Some(false) { theme.weak_text } else { theme.box_text };
+                let picked = of.1(self.shown, cell.item);
                 let name = describe::name(self.shown.document, &picked).into_owned();
                 self.named.push((Named { rect, name, picked }, text));
             }
@@ -151,20 +157,18 @@ impl<'a> Painter<'a> {
         self.continued_ends();
     }
 
-    fn box_(&self, item: u32) -> (Item, Picked) {
-        let picked = self.shown.box_(item);
-        let function = self.shown.document.function(self.shown.node(item));
+    fn box_(&self, item: u32) -> Item {
+        let function = self.shown.chart.function(&self.shown.document.profile, item);
         let color = self.look.theme.category(self.shown.document.color_of(function));
-        (Item { color, found: self.look.search.as_ref().map(|it| it.wanted.has(function)) }, picked)
+        Item { color, found: self.look.search.as_ref().map(|it| it.wanted.has(function)) }
     }
 
-    fn slice(&self, item: u32) -> (Item, Picked) {
-        let picked = self.shown.slice(item);
+    fn slice(&self, item: u32) -> Item {
         let (profile, slices) = (&self.shown.document.profile, self.shown.chart.rows.slices.spans().slices());
         let category = &profile.categories[slices.category[item as usize].index()];
         let name = profile.string(slices.name[item as usize]);
         let found = self.look.search.as_ref().map(|it| it.wanted.has_name(name));
-        (Item { color: self.look.theme.category(category.color), found }, picked)
+        Item { color: self.look.theme.category(category.color), found }
     }
 
     /// Draws over it what of a section is brought out: what the search found in shared pixels, and the boxes of the
@@ -177,8 +181,8 @@ impl<'a> Painter<'a> {
             for cell in cells.iter().filter(|cell| !cell.exact) {
                 let Some(top) = shown.layout.top(Row::Of(kind, first + cell.row), shown.scroll) else { continue };
                 let color = match kind {
-                    SectionKind::Slices => self.slice(found.slices.spans().original(cell.item)).0.color,
-                    SectionKind::Boxes => self.box_(found.boxes.spans().original(cell.item)).0.color,
+                    SectionKind::Slices => self.slice(found.slices.spans().original(cell.item)).color,
+                    SectionKind::Boxes => self.box_(found.boxes.spans().original(cell.item)).color,
                 };
                 let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
                 self.quad(rect, color);
@@ -218,10 +222,8 @@ impl<'a> Painter<'a> {
         let (shown, theme) = (self.shown, self.look.theme);
         let left = shown.view.left;
         let rect = Rect::from_min_size(pos2(left, 0.0), vec2(shown.view.width, shown.layout.pinned()));
-        self.named.retain(|(named, _)| named.rect.bottom() > rect.bottom());
-        for (named, _) in &mut self.named {
-            named.rect.min.y = named.rect.min.y.max(rect.bottom());
-        }
+        // Text of a row that is half under them would lie over them.
+        self.named.retain(|(named, _)| named.rect.top() >= rect.bottom() - 3.0);
         self.scene.labels.retain(|label| label.rect.top() >= rect.bottom() - 1.0);
         self.quad(rect, theme.canvas);
         let mut cells = Vec::new();
@@ -328,8 +330,8 @@ impl<'a> Painter<'a> {
     fn rect(&self, start: Time, end: Time, top: f32, bottom: f32) -> Rect {
         let view = &self.shown.view;
         let (left, right) = (view.left, view.left + view.width);
-        let x0 = view.x(start).clamp(left, right - self.pixel);
-        Rect { min: pos2(x0, top), max: pos2(view.x(end).clamp(x0 + self.pixel, right), bottom) }
+        let x0 = view.x(start).min(right - self.pixel).max(left);
+        Rect { min: pos2(x0, top), max: pos2(view.x(end).min(right).max(x0 + self.pixel), bottom) }
     }
 
     fn quad(&mut self, rect: Rect, color: Color32) {

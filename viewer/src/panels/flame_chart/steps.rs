@@ -111,12 +111,9 @@ impl<'a> RowItems<'a> {
     fn pick(&self, at: usize, row: Row, document: &Document, chart: &Chart) -> Picked {
         let item = self.items[at] as usize;
         let what = match row {
-            Row::Waits => PickedKind::Wait(item),
+            Row::Of(SectionKind::Boxes, _) => return chart.pick_box(document, self.items[at]),
             Row::Of(SectionKind::Slices, _) => PickedKind::Slice(SliceId::new(item)),
-            Row::Of(SectionKind::Boxes, _) => {
-                let boxes = chart.boxes.spans();
-                PickedKind::Box(boxes.node(item, &document.profile.stacks, &document.stack_index))
-            }
+            Row::Waits => PickedKind::Wait(item),
         };
         Picked { thread: chart.thread, what, start: self.spans.start(item), duration: self.spans.duration(item) }
     }

@@ -142,7 +142,7 @@ pub(crate) fn simple() -> Profile {
     let tracer = making.thread("tracer");
     making.slice(tracer, 10, 50, "request");
     making.slice(tracer, 50, 90, "answer");
-    making.samples(tracer, 10, 90, "main:3;lib::serve:1");
+    making.samples(tracer, 10, 50, "main:3;lib::serve:1");
     making.finish()
 }
 
