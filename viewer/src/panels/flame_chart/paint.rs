@@ -100,13 +100,13 @@ impl<'a> Painter<'a> {
         match section.kind {
             SectionKind::Slices => {
                 shown.chart.rows.slices.query(shown.view.range, shown.pixels(), rows.clone(), &mut cells);
-                self.cells(&cells, |row| Row::Of(SectionKind::Slices, row), (Self::slice, Shown::slice));
+                self.cells(&cells, |row| Row::Of(SectionKind::Slices, row), &(Self::slice, Shown::slice));
             }
             SectionKind::Boxes => {
                 let window = shown.chart.window();
                 let [first, end] = [rows.start, rows.end].map(|depth| depth.saturating_sub(window.start));
                 shown.chart.boxes.query(shown.view.range, shown.pixels(), first..end, &mut cells);
-                self.cells(&cells, |row| Row::Of(SectionKind::Boxes, window.start + row), (Self::box_, Shown::box_));
+                self.cells(&cells, |row| Row::Of(SectionKind::Boxes, window.start + row), &(Self::box_, Shown::box_));
                 if rows.start < window.start || rows.end > window.end {
                     self.message("preparing…");
                 }
@@ -126,7 +126,7 @@ impl<'a> Painter<'a> {
         &mut self,
         cells: &[Cell],
         row: impl Fn(u32) -> Row,
-        of: (impl Fn(&Self, u32) -> Item, impl Fn(&Shown<'a>, u32) -> Picked),
+        of: &(impl Fn(&Self, u32) -> Item, impl Fn(&Shown<'a>, u32) -> Picked),
     ) {
         for cell in cells {
             let Some(top) = self.shown.layout.top(row(cell.row), self.shown.scroll) else { continue };
