@@ -141,7 +141,7 @@ fn facts_grid(ui: &mut Ui, context: &PanelContext<'_>, id: &str, facts: &Facts) 
     for (index, (key, value)) in facts.iter().enumerate() {
         ui.push_id((id, index), |ui| {
             ui.horizontal_top(|ui| {
-                let (key_width, height) = (110.0_f32.min(ui.available_width() / 3.0), ui.spacing().interact_size.y);
+                let (key_width, height) = (122.0_f32.min(ui.available_width() / 2.0), ui.spacing().interact_size.y);
                 let layout = egui::Layout::left_to_right(egui::Align::Min);
                 ui.allocate_ui_with_layout(egui::vec2(key_width, height), layout, |ui| {
                     ui.set_min_width(key_width);

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use traceview_core::model::{FunctionId, Nanos, StackId, Time};
+use traceview_core::model::{FunctionId, Nanos, SliceId, StackId, Time};
 
 use super::model::{BoxPyramid, Chart, OfThread};
 use crate::document::Document;
 use crate::jobs::{Job, Jobs, Poll};
 use crate::lod::{Pyramid, SliceRows, Spans};
 use crate::search::{FunctionSet, SearchQuery};
+use crate::selection::{Picked, PickedKind};
 
 /// What to look for.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,6 +34,25 @@ pub(super) struct Matches {
     pub(super) slices: Pyramid<Subset<Pyramid<SliceRows<OfThread>>>>,
     /// When something matches in any row.
     pub(super) marks: Pyramid<Marks>,
+    /// What a search found in all rows, in order of time.
+    list: Vec<Match>,
+}
+
+/// Something that a search found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    start: Time,
+    end: Time,
+    what: Matching,
+}
+
+/// What was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Matching {
+    /// A slice.
+    Slice(SliceId),
+    /// A box of this call node.
+    Call(StackId),
 }
 
 /// Some of the items of another pyramid.
@@ -127,18 +147,44 @@ impl Matches {
     fn find(document: &Document, chart: &Chart, wanted: &Wanted) -> Self {
         let boxes = matching_boxes(document, chart, wanted);
         let slices = matching_slices(document, chart, wanted);
-        let spans = chart.rows.slices.spans();
-        let mut times: Vec<(Time, Time)> = slices
-            .iter()
-            .map(|item| (spans.start(*item as usize), spans.start(*item as usize) + spans.duration(*item as usize)))
-            .collect();
+        let mut list = Vec::new();
         if matches!(wanted, Wanted::Found { .. }) {
-            times.extend(matching_strips(document, chart, wanted));
+            let spans = chart.rows.slices.spans();
+            list.extend(slices.iter().map(|item| {
+                let start = spans.start(*item as usize);
+                let end = start + spans.duration(*item as usize);
+                Match { start, end, what: Matching::Slice(SliceId::new(*item as usize)) }
+            }));
+            list.extend(matching_strips(document, chart, wanted));
+            list.sort_unstable();
         }
         Self {
             boxes: Pyramid::build(Subset { all: Arc::clone(&chart.boxes), items: boxes }),
             slices: Pyramid::build(Subset { all: Arc::clone(&chart.rows.slices), items: slices }),
-            marks: Pyramid::build(Marks::of(times)),
+            marks: Pyramid::build(Marks::of(&list)),
+            list,
+        }
+    }
+
+    /// What a search found next after `time`, in any row.
+    pub(super) fn after(&self, time: Time, document: &Document, chart: &Chart) -> Option<Picked> {
+        let at = self.list.partition_point(|it| it.start <= time);
+        self.list.get(at).map(|it| it.pick(document, chart))
+    }
+
+    /// What a search found last before `time`, in any row.
+    pub(super) fn before(&self, time: Time, document: &Document, chart: &Chart) -> Option<Picked> {
+        let at = self.list.partition_point(|it| it.start < time).checked_sub(1)?;
+        Some(self.list[at].pick(document, chart))
+    }
+}
+
+impl Match {
+    fn pick(&self, document: &Document, chart: &Chart) -> Picked {
+        let (start, duration) = (self.start, self.end - self.start);
+        match self.what {
+            Matching::Call(call) => chart.pick_call(document, call, start, duration),
+            Matching::Slice(slice) => Picked { thread: chart.thread, what: PickedKind::Slice(slice), start, duration },
         }
     }
 }
@@ -176,32 +222,30 @@ fn matching_slices(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u
     matching.map(|(_, item)| item).collect()
 }
 
-/// When strips last that have a match at any depth.
-fn matching_strips(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<(Time, Time)> {
+/// The strips that have a match at any depth, as the innermost one of each.
+fn matching_strips(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<Match> {
     let (calls, index) = (chart.rows.calls.table(), chart.rows.calls.index());
-    // For each call node the number of depths down to the nearest match at or above it; 0 if there is none.
-    let mut nearest: Vec<u32> = Vec::with_capacity(calls.len());
+    // For each call node the nearest match at or above it.
+    let mut nearest: Vec<Option<StackId>> = Vec::with_capacity(calls.len());
     for (row, (prefix, frame)) in calls.prefix.iter().zip(&calls.frame).enumerate() {
-        nearest.push(match prefix {
-            _ if wanted.has(document.profile.frames.function[frame.index()]) => index.depth(StackId::new(row)) + 1,
-            Some(prefix) => nearest[prefix.index()],
-            None => 0,
-        });
+        let matches = wanted.has(document.profile.frames.function[frame.index()]);
+        nearest.push(if matches { Some(StackId::new(row)) } else { prefix.and_then(|prefix| nearest[prefix.index()]) });
     }
-    let strips = chart.rows.strips.strips().iter();
-    let matching = strips.filter(|strip| nearest[strip.innermost.index()] > strip.first_depth);
-    matching.map(|strip| (strip.start, strip.end)).collect()
+    let matching = chart.rows.strips.strips().iter().filter_map(|strip| {
+        let call = nearest[strip.innermost.index()].filter(|call| index.depth(*call) >= strip.first_depth)?;
+        Some(Match { start: strip.start, end: strip.end, what: Matching::Call(call) })
+    });
+    matching.collect()
 }
 
 impl Marks {
-    /// The union of `times`.
-    fn of(mut times: Vec<(Time, Time)>) -> Self {
-        times.sort_unstable();
+    /// The union of the times of `list`, which is in order.
+    fn of(list: &[Match]) -> Self {
         let mut union: Vec<(Time, Time)> = Vec::new();
-        for (start, end) in times {
+        for it in list {
             match union.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => union.push((start, end)),
+                Some(last) if it.start <= last.1 => last.1 = last.1.max(it.end),
+                _ => union.push((it.start, it.end)),
             }
         }
         Self(union)

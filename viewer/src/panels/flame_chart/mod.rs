@@ -34,7 +34,7 @@ use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeCanvas, TimeView};
 use hit::Shown;
 use layout::Layout;
-use matches::{Emphasis, Finder, Wanted};
+use matches::{Emphasis, Finder, Matches, Wanted};
 use model::{Chart, Charts, Readiness};
 use paint::{Look, Named};
 
@@ -214,7 +214,7 @@ impl FlameChart {
             tooltip(ui, &input, context, picked);
         }
         click(&input, context, hit);
-        keys(ui, &input, context, chart);
+        keys(ui, &input, context, (chart, found));
         // What was scrolled to just now is prepared in the next frame.
         let section = layout.section(layout::SectionKind::Boxes);
         let depths = section.map(|section| layout.visible(section, scroll, rect.height()));
@@ -346,7 +346,7 @@ fn click(input: &CanvasInput, context: &mut PanelContext<'_>, hit: impl Fn(Pos2)
     }
 }
 
-fn keys(ui: &Ui, input: &CanvasInput, context: &mut PanelContext<'_>, chart: &Chart) {
+fn keys(ui: &Ui, input: &CanvasInput, context: &mut PanelContext<'_>, (chart, found): (&Chart, Option<&Matches>)) {
     let requested = ui.data_mut(|data| {
         let step = data.get_temp::<Step>(Id::unique(REQUESTED));
         data.remove::<Step>(Id::unique(REQUESTED));
@@ -360,8 +360,6 @@ fn keys(ui: &Ui, input: &CanvasInput, context: &mut PanelContext<'_>, chart: &Ch
             (Key::ArrowDown, Step::In),
             (Key::ArrowLeft, Step::Previous),
             (Key::ArrowRight, Step::Next),
-            (Key::Comma, Step::Previous),
-            (Key::Period, Step::Next),
         ];
         for (key, meaning) in keys {
             if pressed(key) {
@@ -374,7 +372,7 @@ fn keys(ui: &Ui, input: &CanvasInput, context: &mut PanelContext<'_>, chart: &Ch
     }
     let Some(step) = step else { return };
     let visible = context.selection.visible;
-    let picked = steps::step(context.document, chart, visible, context.selection.picked.as_ref(), step);
+    let picked = steps::step(context.document, chart, visible, context.selection.picked.as_ref(), (step, found));
     if let Some(picked) = picked {
         pick(context, Some(picked));
         if let Some(range) = brought_into_view(visible, &picked) {

@@ -175,11 +175,16 @@ impl Chart {
         profile.frames.function[self.rows.calls.table().frame[self.call(item).index()].index()]
     }
 
-    /// A box as a thing to pick: with the stack node of its first sample, which tells a line of the function.
+    /// A box as a thing to pick.
     pub(super) fn pick_box(&self, document: &Document, item: u32) -> Picked {
-        let (calls, call) = (&self.rows.calls, self.call(item));
-        let start = self.boxes.spans().start(item as usize);
-        let duration = self.boxes.spans().duration(item as usize);
+        let spans = self.boxes.spans();
+        self.pick_call(document, self.call(item), spans.start(item as usize), spans.duration(item as usize))
+    }
+
+    /// The box of a call node that begins at `start`, as a thing to pick: with the stack node of its first sample, which
+    /// tells a line of the function.
+    pub(super) fn pick_call(&self, document: &Document, call: StackId, start: Time, duration: Nanos) -> Picked {
+        let calls = &self.rows.calls;
         let samples = &document.profile.threads[self.thread.index()].samples;
         let (stacks, depth) = (&document.profile.stacks, calls.index().depth(call));
         let rows = samples.time.partition_point(|time| *time < start)..samples.len();

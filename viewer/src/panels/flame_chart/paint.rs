@@ -1,5 +1,6 @@
 //! A chart as a scene: boxes, labels, marks, and the names at its left.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use egui::{Color32, Rect, Vec2, pos2, vec2};
@@ -195,7 +196,7 @@ impl<'a> Painter<'a> {
             for cell in cells.iter().take(MOST_OUTLINES) {
                 let Some(top) = shown.layout.top(Row::Of(kind, first + cell.row), shown.scroll) else { continue };
                 let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
-                self.outline(rect, theme.accent);
+                self.outline(rect, of_function_color(theme));
             }
         }
     }
@@ -278,7 +279,7 @@ impl<'a> Painter<'a> {
         ];
         let room = width - DEPTHS;
         for (top, (text, color)) in [MARKS, MARKS + ROW, MARKS + 2.0 * ROW].into_iter().zip(lines) {
-            self.text(Rect::from_min_size(pos2(0.0, top), vec2(room, ROW)), &text, color, Align::Left);
+            self.text(Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW)), &text, color, Align::Left);
         }
         let edge = Rect::from_min_size(pos2(width - self.pixel, 0.0), vec2(self.pixel, shown.height));
         self.quad(edge, theme.grid);
@@ -307,7 +308,7 @@ impl<'a> Painter<'a> {
             self.named.truncate(MOST_LABELS);
         }
         for (named, color) in &self.named {
-            self.scene.label(named.rect, named.name.as_str(), *color);
+            self.scene.label(named.rect, fitting(&named.name, named.rect.width()), *color);
         }
         (self.scene, self.named.into_iter().map(|(named, _)| named).collect())
     }
@@ -389,8 +390,31 @@ impl<'a> Painter<'a> {
     }
 }
 
+/// What of a function's name to write into a box of `width`: the scene cuts off its front, but half of its last segment
+/// says more from its beginning.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a box has room for few characters")]
+fn fitting(name: &str, width: f32) -> Cow<'_, str> {
+    let room = ((width - 6.0) / CHARACTER).max(1.0) as usize;
+    let segment = name.rfind("::").map_or(name, |at| &name[at + 2..]);
+    if name.chars().count() <= room || segment.chars().count() < room {
+        return name.into();
+    }
+    let end = segment.char_indices().nth(room - 1).map_or(segment.len(), |(at, _)| at);
+    if end == segment.len() { segment.into() } else { format!("{}…", &segment[..end]).into() }
+}
+
+/// How far names in the gutter are from its edge.
+const INSET: f32 = 5.0;
+/// About how wide a character of a label is.
+const CHARACTER: f32 = 6.6;
+
 /// The room for depths at the right of the gutter.
 const DEPTHS: f32 = 44.0;
+
+/// The outline of the selected function's boxes: weaker than that of the picked one.
+pub(super) fn of_function_color(theme: &Theme) -> Color32 {
+    theme.outline.gamma_multiply(0.6)
+}
 
 fn matches_of(emphasis: Option<&Emphasis>) -> Option<&Matches> {
     emphasis?.matches.as_deref()

@@ -1,9 +1,10 @@
 //! From what was picked to what is next to it: the keyboard's way over a chart.
 
-use traceview_core::model::{SliceId, Time, TimeRange};
+use traceview_core::model::{Nanos, SliceId, Time, TimeRange};
 
 use super::hit::row_of;
 use super::layout::{Row, SectionKind};
+use super::matches::Matches;
 use super::model::Chart;
 use crate::document::Document;
 use crate::lod::Spans;
@@ -20,6 +21,10 @@ pub enum Step {
     Previous,
     /// To the one after it in its row.
     Next,
+    /// To what a search found before it, in any row.
+    PreviousMatch,
+    /// To what a search found after it, in any row.
+    NextMatch,
 }
 
 /// The items of a row in order of time.
@@ -35,8 +40,15 @@ pub(super) fn step(
     chart: &Chart,
     visible: TimeRange,
     from: Option<&Picked>,
-    step: Step,
+    (step, found): (Step, Option<&Matches>),
 ) -> Option<Picked> {
+    let time = from.filter(|from| from.thread == chart.thread).map(|from| from.start);
+    match step {
+        // Without a pick the search begins where the view does.
+        Step::NextMatch => return found?.after(time.unwrap_or(visible.start + Nanos(-1)), document, chart),
+        Step::PreviousMatch => return found?.before(time.unwrap_or(visible.end), document, chart),
+        Step::Out | Step::In | Step::Previous | Step::Next => {}
+    }
     let Some(from) = from.filter(|from| from.thread == chart.thread) else {
         return first_visible(document, chart, visible);
     };
@@ -45,7 +57,7 @@ pub(super) fn step(
         (Step::Next | Step::Previous, row) => row,
         (Step::Out, Row::Of(kind, depth)) => Row::Of(kind, depth.checked_sub(1)?),
         (Step::In, Row::Of(kind, depth)) => Row::Of(kind, depth.checked_add(1)?),
-        (Step::Out | Step::In, Row::Waits) => return None,
+        (Step::Out | Step::In, Row::Waits) | (Step::PreviousMatch | Step::NextMatch, _) => return None,
     };
     let items = RowItems::of(chart, row)?;
     let end = from.start + from.duration;
@@ -54,6 +66,7 @@ pub(super) fn step(
         Step::Previous => items.before(|(start, _)| start >= from.start)?,
         Step::Out => items.before(|(start, _)| start > from.start).filter(|at| items.span(*at).1 >= end)?,
         Step::In => items.first(|(start, _)| start >= from.start).filter(|at| items.span(*at).1 <= end)?,
+        Step::PreviousMatch | Step::NextMatch => return None,
     };
     Some(items.pick(at, row, document, chart))
 }

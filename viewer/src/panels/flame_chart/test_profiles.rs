@@ -157,3 +157,40 @@ pub(crate) fn deep(depth: usize, samples: i64) -> Profile {
     }
     making.finish()
 }
+
+/// Some 20,000 samples of a program as a recording would have them, for pictures.
+pub(crate) fn lively() -> Profile {
+    let mut making = Making::new();
+    let thread = making.thread("rg");
+    let outer =
+        "std::rt::lang_start;main:9;ripgrep::main:41;ripgrep::search:88;grep_searcher::Searcher::search_path:51";
+    let kinds = [
+        "grep_searcher::LineBuffer::fill:12;std::fs::File::read:71",
+        "grep_searcher::core::match_by_line:140;<regex_automata::meta::Regex as grep_matcher::Matcher>::find_at:22!",
+        "grep_searcher::core::match_by_line:144;grep_printer::Standard<W>::sink:70;termcolor::Ansi::write:17!",
+        "grep_searcher::core::match_by_line:140;memchr::memmem::Finder::find:52;memchr::arch::x86_64::avx2::find:90",
+        "ignore::walk::WalkParallel::visit:31",
+    ];
+    let stacks = kinds.map(|inner| making.stack(&format!("{outer};{inner}")));
+    // A small generator whose numbers are the same each time.
+    let mut state = 7_u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut time = 0;
+    while time < 20_000 {
+        let (stack, run) = (stacks[next(5) as usize], 1 + i64::try_from(next(60) * next(12)).expect("few"));
+        for _ in 0..run {
+            making.sample(thread, time * MS, stack);
+            time += 1;
+        }
+        if next(6) == 0 {
+            let until = time + 1 + i64::try_from(next(700)).expect("few");
+            let (syscall, target) = if next(2) == 0 { ("futex", None) } else { ("read", Some("src/main.rs")) };
+            making.wait(thread, time, until, syscall, target);
+            time = until;
+        }
+    }
+    making.finish()
+}

@@ -104,3 +104,53 @@ pub(crate) fn click<P>(test: &mut Test<P>, at: Pos2, times: usize) {
     }
     test.run();
 }
+
+/// Writes a picture of the chart above the details, with a box picked and the pointer on another.
+pub(crate) fn picture(theme: WindowTheme, scale: f32, path: &str, before: &[Action]) {
+    let document = document(super::test_profiles::lively());
+    let mut state = State::new(&document);
+    before.iter().for_each(|action| state.apply(action, 0.0));
+    let query = SearchQuery::parse(&state.selection().search);
+    let found = (!query.is_empty()).then(|| query.functions(&document.profile));
+    let (chart, details) = (super::FlameChart::default(), crate::panels::details::Details::default());
+    let mut panels: [Box<dyn Panel>; 2] = [Box::new(chart), Box::new(details)];
+    let mut window = crate::headless::Headless::new(egui::vec2(1280.0, 800.0), scale, theme);
+    let (mut analyses, jobs) = (Analyses::default(), Jobs::immediate());
+    let mut frame = |ui: &mut Ui| {
+        analyses.update(&document, state.selection(), &jobs);
+        let theme = Theme::of(ui.visuals());
+        let mut actions = Vec::new();
+        let selection = state.selection().clone();
+        let mut context = PanelContext {
+            document: &document,
+            selection: &selection,
+            analyses: &analyses,
+            found: found.as_ref(),
+            theme: &theme,
+            jobs: &jobs,
+            actions: &mut actions,
+        };
+        let [chart, details] = &mut panels;
+        egui::Panel::right("details").exact_size(320.0).show(ui, |ui| details.ui(ui, &mut context));
+        egui::CentralPanel::default()
+            .frame(egui::Frame::NONE.fill(theme.canvas))
+            .show(ui, |ui| chart.ui(ui, &mut context));
+        actions.iter().for_each(|action| state.apply(action, 0.0));
+    };
+    let at = egui::pos2(420.0, 122.0);
+    window.settle(&mut frame).expect("it comes to rest");
+    for event in [true, false].map(|pressed| Event::PointerButton {
+        pos: at,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    }) {
+        window.send(Event::PointerMoved(at));
+        window.send(event);
+        window.settle(&mut frame).expect("it comes to rest");
+    }
+    window.send(Event::PointerMoved(egui::pos2(600.0, 100.0)));
+    window.settle(&mut frame).expect("it comes to rest");
+    let mut file = std::fs::File::create(path).expect("a picture can be written");
+    window.picture().to_png(&mut file).expect("a picture can be written");
+}

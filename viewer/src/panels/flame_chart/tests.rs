@@ -146,9 +146,9 @@ fn arrow_keys_walk_over_boxes() {
     assert_eq!(press(Key::ArrowUp), of("work", 0, 60));
     assert_eq!(press(Key::ArrowRight), of("lib::rest", 80, 20));
     assert_eq!(press(Key::ArrowUp), of("main", 80, 20));
-    assert_eq!(press(Key::Comma), of("main", 0, 60));
-    assert_eq!(press(Key::Period), of("main", 80, 20));
-    assert_eq!(press(Key::Period), of("main", 80, 20), "it is the last");
+    assert_eq!(press(Key::ArrowLeft), of("main", 0, 60));
+    assert_eq!(press(Key::ArrowRight), of("main", 80, 20));
+    assert_eq!(press(Key::ArrowRight), of("main", 80, 20), "it is the last");
     press(Key::Enter);
     let visible = test.state().state.selection().visible;
     assert_eq!(visible, TimeRange { start: Time(78 * MS), end: Time(100 * MS) });
@@ -219,7 +219,7 @@ fn the_selected_function_is_outlined_in_all_its_boxes() {
     let theme = Theme::dark();
     let outlines = |test: &mut Test<FlameChart>| {
         let scene = test.state_mut().picture(vec2(1000.0, 400.0));
-        scene.quads.iter().filter(|quad| quad.color == theme.accent).count()
+        scene.quads.iter().filter(|quad| quad.color == super::paint::of_function_color(&theme)).count()
     };
     assert_eq!(outlines(&mut test), 0);
     act(&mut test, &Action::SelectFunction(Some(function)));
@@ -405,4 +405,36 @@ fn threads_of_other_processes_say_whose_they_are() {
     let mut test = chart(making.finish());
     let scene = test.state_mut().picture(vec2(1000.0, 400.0));
     assert!(scene.labels.iter().any(|label| label.text == "pid 4242 · tid 4243"));
+}
+
+#[test]
+fn matches_are_stepped_through_in_order_of_time() {
+    let mut test = chart(simple());
+    act(&mut test, &Action::Search("lib".to_owned()));
+    let mut step = |step: Step| {
+        request_step(&test.ctx, step);
+        test.run();
+        picked(&test)
+    };
+    assert_eq!(step(Step::NextMatch), of("lib::inner", 0, 40));
+    assert_eq!(step(Step::NextMatch), of("lib::rest", 80, 20));
+    assert_eq!(step(Step::NextMatch), of("lib::rest", 80, 20), "it is the last");
+    assert_eq!(step(Step::PreviousMatch), of("lib::inner", 0, 40));
+}
+
+/// Writes pictures of the panels, to be looked at: `cargo test -p traceview-viewer --lib -- --ignored pictures`, into the
+/// folder that `PICTURES` names.
+#[test]
+#[ignore = "for people to look at"]
+fn pictures() {
+    let folder = std::env::var("PICTURES").expect("PICTURES names a folder");
+    for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
+        for scale in [1.0, 2.0] {
+            super::test_window::picture(theme, scale, &format!("{folder}/{name}-{scale}.png"), &[]);
+            let zoom = Action::Show(TimeRange { start: Time(6_000 * MS), end: Time(9_000 * MS) });
+            let search = Action::Search("memmem".to_owned());
+            let path = format!("{folder}/{name}-{scale}-search.png");
+            super::test_window::picture(theme, scale, &path, &[zoom, search]);
+        }
+    }
 }
