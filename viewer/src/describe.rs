@@ -100,6 +100,23 @@ pub fn function_facts(document: &Document, function: FunctionId, frame: Option<F
     facts
 }
 
+/// The name that the readable one leaves something out of: often the linker's.
+pub fn symbol_fact(document: &Document, function: FunctionId) -> Option<(Cow<'static, str>, String)> {
+    let full = document.profile.functions.full_name[function.index()]?;
+    Some(("Symbol".into(), document.profile.string(full).to_owned()))
+}
+
+/// `place` in at most about `most` characters: the end of a path tells most.
+pub fn shorten_place(place: &str, most: usize) -> Cow<'_, str> {
+    let length = place.chars().count();
+    if length <= most {
+        return place.into();
+    }
+    let from = place.char_indices().nth(length - most).map_or(0, |(at, _)| at);
+    let from = place[from..].find('/').map_or(from, |at| from + at);
+    format!("…{}", &place[from..]).into()
+}
+
 /// File and line: `line`, or else the one at which the function begins.
 pub fn place(document: &Document, function: FunctionId, line: Option<u32>) -> Option<String> {
     let profile = &document.profile;
@@ -213,6 +230,13 @@ pub fn time_facts(picked: &Picked) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_keep_their_ends() {
+        assert_eq!(shorten_place("src/main.rs:12", 14), "src/main.rs:12");
+        assert_eq!(shorten_place("/rustc/0123456789/library/core/src/ops.rs:250", 30), "…/library/core/src/ops.rs:250");
+        assert_eq!(shorten_place("größenmaße.rs", 5), "…ße.rs");
+    }
 
     #[test]
     fn moments_are_exact() {

@@ -58,10 +58,7 @@ impl Details {
 
     fn picked_details(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>, picked: &Picked) {
         let document = context.document;
-        let name = match picked.what {
-            PickedKind::Box(node) => full_name(context, document.function(node)),
-            PickedKind::Slice(_) | PickedKind::Wait(_) => describe::name(document, picked).into_owned(),
-        };
+        let name = describe::name(document, picked).into_owned();
         title(ui, context, &name, describe::kind(document, picked));
         copy_buttons(ui, context, &name, Some(picked));
         let mut facts = describe::time_facts(picked);
@@ -77,6 +74,7 @@ impl Details {
                 let (function, frame) = (document.function(node), describe::frame_of(document, node));
                 let mut facts = describe::function_facts(document, function, Some(frame));
                 facts.extend(describe::counted_facts(context.analyses, function));
+                facts.extend(describe::symbol_fact(document, function));
                 facts
             }
             PickedKind::Slice(slice) => describe::slice_facts(document, picked.thread, slice),
@@ -93,7 +91,7 @@ impl Details {
 }
 
 fn function_details(ui: &mut Ui, context: &mut PanelContext<'_>, function: FunctionId) {
-    let name = full_name(context, function);
+    let name = context.document.function_name(function).to_owned();
     title(ui, context, &name, "Function");
     copy_buttons(ui, context, &name, None);
     let document = context.document;
@@ -113,6 +111,7 @@ fn function_details(ui: &mut Ui, context: &mut PanelContext<'_>, function: Funct
         None => {}
     }
     facts.extend(describe::function_facts(document, function, None));
+    facts.extend(describe::symbol_fact(document, function));
     facts_grid(ui, context, "function", &facts);
 }
 
@@ -151,12 +150,6 @@ fn facts_grid(ui: &mut Ui, context: &PanelContext<'_>, id: &str, facts: &Facts) 
             });
         });
     }
-}
-
-fn full_name(context: &PanelContext<'_>, function: FunctionId) -> String {
-    let profile = &context.document.profile;
-    let full = profile.functions.full_name[function.index()];
-    full.map_or_else(|| context.document.function_name(function), |name| profile.string(name)).to_owned()
 }
 
 impl box_time::BoxTime {

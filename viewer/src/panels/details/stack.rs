@@ -69,7 +69,7 @@ fn frame(ui: &mut Ui, context: &mut PanelContext<'_>, innermost: StackId, row: u
         painter.text(at, egui::Align2::RIGHT_CENTER, text, font.clone(), theme.weak_text).width() + 10.0
     };
     let room = Rect { max: pos2(rect.right() - place_width, rect.bottom()), ..rect };
-    let text = format!("{}{inlined}", shorten(name, columns(room.width() - 14.0)));
+    let text = format!("{}{inlined}", shorten(name, columns(room.width() - 14.0).saturating_sub(inlined.len())));
     painter.with_clip_rect(room.intersect(painter.clip_rect())).text(
         rect.left_center() + vec2(14.0, 0.0),
         egui::Align2::LEFT_CENTER,

@@ -128,3 +128,67 @@ pub(super) fn row_of(document: &Document, chart: &Chart, picked: &Picked) -> Opt
         PickedKind::Box(node) => Row::Of(SectionKind::Boxes, document.stack_index.depth(node)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop, proptest};
+    use traceview_core::model::ThreadId;
+
+    use super::super::model::{Charts, Readiness};
+    use super::super::paint::time_view;
+    use super::super::test_profiles::{Making, document};
+    use super::*;
+    use crate::jobs::Jobs;
+
+    const STACKS: [&str; 4] = ["main", "main;a", "main;a;b", "main;c"];
+
+    /// The distance of `x` from a box, which is drawn at least a pixel wide.
+    fn distance(shown: &Shown<'_>, picked: &Picked, x: f32) -> f32 {
+        let (left, right) = (shown.view.x(picked.start), shown.view.x(picked.range().end));
+        (left - x).max(x - right.max(left + 1.0 / shown.pixels_per_point)).max(0.0)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_under_the_pointer_is_what_looking_at_all_boxes_finds(
+            runs in prop::collection::vec((0..4usize, 0..40i64, 0..3i64), 1..60),
+            start in 0..1000i64, length in 1..2000i64, x in 168.0..1000.0f32, depth in 0..3u32, fine in 1..=2u32,
+        ) {
+            let mut making = Making::new();
+            let thread = making.thread("main");
+            let stacks = STACKS.map(|stack| making.stack(stack));
+            let mut time = 0;
+            for (stack, samples, pause) in runs {
+                for _ in 0..samples {
+                    making.sample(thread, time * 1_000_000, stacks[stack]);
+                    time += 1;
+                }
+                time += pause * 10;
+            }
+            let document = document(making.finish());
+            let charts = Charts::default().update(&document, ThreadId::new(0), &(0..3), &Jobs::immediate());
+            let Readiness::Ready(chart) = charts else { panic!("immediate jobs are done") };
+            let layout = Layout::of(&chart);
+            let range = TimeRange { start: Time(start * 1_000_000), end: Time((start + length) * 1_000_000) };
+            let view = time_view(range, egui::vec2(1000.0, 400.0));
+            let pixels_per_point = fine as f32;
+            let shown =
+                Shown { document: &document, chart: &chart, layout: &layout, view, height: 400.0, scroll: 0.0, pixels_per_point };
+            let Some(top) = layout.top(Row::Of(SectionKind::Boxes, depth), 0.0) else { return Ok(()) };
+            let hit = shown.hit(egui::pos2(x, top + 9.0), None);
+            let boxes: Vec<Picked> = chart.boxes.items(depth).iter().map(|item| shown.box_(*item)).collect();
+            let pixel = 1.0 / pixels_per_point;
+            let inside = |picked: &&Picked| distance(&shown, picked, x) <= 0.0;
+            if let Some(around) = boxes.iter().find(inside) {
+                let wide = view.x(around.range().end) - view.x(around.start) >= 2.0 * pixel;
+                assert!(hit.is_some(), "{around:?}");
+                assert!(!wide || hit == Some(*around), "{around:?}, not {hit:?}");
+            }
+            if let Some(hit) = hit {
+                assert!(boxes.contains(&hit));
+                // A cell that short boxes share is up to two pixels wide.
+                assert!(distance(&shown, &hit, x) <= 3.1 * pixel, "{hit:?} is {} away", distance(&shown, &hit, x));
+            }
+        }
+    }
+}

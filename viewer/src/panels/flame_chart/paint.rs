@@ -406,7 +406,7 @@ fn fitting(name: &str, width: f32) -> Cow<'_, str> {
 /// How far names in the gutter are from its edge.
 const INSET: f32 = 5.0;
 /// About how wide a character of a label is.
-const CHARACTER: f32 = 6.6;
+const CHARACTER: f32 = 7.2;
 
 /// The room for depths at the right of the gutter.
 const DEPTHS: f32 = 44.0;

@@ -107,7 +107,15 @@ pub(crate) fn click<P>(test: &mut Test<P>, at: Pos2, times: usize) {
 
 /// Writes a picture of the chart above the details, with a box picked and the pointer on another.
 pub(crate) fn picture(theme: WindowTheme, scale: f32, path: &str, before: &[Action]) {
-    let document = document(super::test_profiles::lively());
+    let profile = match std::env::var("PROFILE") {
+        Ok(path) => {
+            let file = std::fs::read(path).expect("PROFILE names a file");
+            let read = traceview_core::format::read(&file, &traceview_core::format::ReadOptions::default());
+            read.expect("PROFILE is a profile").profile
+        }
+        Err(_) => super::test_profiles::lively(),
+    };
+    let document = document(profile);
     let mut state = State::new(&document);
     before.iter().for_each(|action| state.apply(action, 0.0));
     let query = SearchQuery::parse(&state.selection().search);

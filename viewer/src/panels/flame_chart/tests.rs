@@ -423,7 +423,7 @@ fn matches_are_stepped_through_in_order_of_time() {
 }
 
 /// Writes pictures of the panels, to be looked at: `cargo test -p traceview-viewer --lib -- --ignored pictures`, into the
-/// folder that `PICTURES` names.
+/// folder that `PICTURES` names; of the profile that `PROFILE` names, if it is set.
 #[test]
 #[ignore = "for people to look at"]
 fn pictures() {

@@ -11,6 +11,8 @@ use crate::selection::{Picked, PickedKind};
 
 /// Longer names are cut in a tooltip; the details show all of it.
 const LONGEST_NAME: usize = 300;
+/// Longer paths lose their beginning.
+const LONGEST_PLACE: usize = 48;
 /// Arguments of a slice that a tooltip shows.
 const MOST_FACTS: usize = 16;
 const WIDTH: f32 = 420.0;
@@ -22,8 +24,10 @@ pub(super) fn show(ui: &mut Ui, context: &PanelContext<'_>, picked: &Picked) {
     ui.label(RichText::new(cut(&name)).strong());
     egui::Grid::new("facts").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
         for (key, value) in facts(context, picked) {
+            let value =
+                if key == "Source" { describe::shorten_place(&value, LONGEST_PLACE) } else { cut(&value).into() };
             ui.label(RichText::new(key).color(context.theme.weak_text));
-            ui.label(cut(&value));
+            ui.label(value.as_ref());
             ui.end_row();
         }
     });
