@@ -6,6 +6,7 @@ mod matches;
 mod menu;
 mod model;
 mod paint;
+mod scroll_bar;
 mod steps;
 mod tooltip;
 
@@ -37,6 +38,7 @@ use layout::Layout;
 use matches::{Emphasis, Finder, Matches, Wanted};
 use model::{Chart, Charts, Readiness};
 use paint::{Look, Named};
+use scroll_bar::ScrollBar;
 
 /// The panel.
 #[derive(Default)]
@@ -74,14 +76,10 @@ pub fn request_step(context: &Context, step: Step) {
 }
 
 const REQUESTED: &str = "flame chart step";
-/// How wide the scroll bar is, which lies over the chart so that the time axis is that of the timeline.
-const SCROLL_BAR: f32 = 10.0;
 /// A narrower time axis shows nothing.
 const NARROWEST: f32 = 10.0;
 /// How many boxes assistive technology is told of.
 const MOST_NODES: usize = 300;
-/// The shortest handle that can be grabbed.
-const SHORTEST_HANDLE: f32 = 24.0;
 
 impl Panel for FlameChart {
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
@@ -187,8 +185,8 @@ impl FlameChart {
         let canvas = TimeCanvas { id, rect: axis, name: &name, view: on_screen, drag_selects: false };
         let input = canvas.input(ui, context.actions);
         scroll = (scroll + f64::from(input.scroll)).clamp(0.0, layout.most_scroll(rect.height()));
-        let on_scroll_bar;
-        (scroll, on_scroll_bar) = scroll_bar(ui, rect, &layout, scroll);
+        let bar = ScrollBar::input(ui, rect, &layout, scroll);
+        scroll = bar.scroll;
         self.scrolled = Some((chart.thread, scroll));
         let document = Arc::clone(context.document);
         let shown = Shown {
@@ -205,8 +203,9 @@ impl FlameChart {
         let found = look.search.as_ref().and_then(|search| search.matches.as_deref());
         let hit = |at: Pos2| shown.hit(at - rect.min.to_vec2(), found);
         let menu_open = self.menu(&input, context, hit);
-        let hovered = input.hover.filter(|_| !menu_open && !on_scroll_bar).and_then(&hit);
+        let hovered = input.hover.filter(|_| !menu_open && !bar.hovered).and_then(&hit);
         overlay(ui, rect, context, &shown, hovered.or(self.menu));
+        bar.paint(ui, context.theme);
         if input.response.has_focus() {
             ui.painter_at(rect).vline(rect.left() + 1.0, rect.y_range(), Stroke::new(2.0, context.theme.accent));
         }
@@ -401,37 +400,4 @@ fn pick(context: &mut PanelContext<'_>, picked: Option<Picked>) {
     if function != context.selection.function {
         context.actions.push(Action::SelectFunction(function));
     }
-}
-
-/// Draws the scroll bar where there is something to scroll, and takes its input; gives how far it is scrolled then,
-/// and whether the pointer is on it.
-#[expect(clippy::cast_possible_truncation, reason = "places of a handle on a bar")]
-fn scroll_bar(ui: &Ui, rect: Rect, layout: &Layout, scroll: f64) -> (f64, bool) {
-    let most = layout.most_scroll(rect.height());
-    if most <= 0.0 {
-        return (scroll, false);
-    }
-    let bar = Rect { min: egui::pos2(rect.right() - SCROLL_BAR, rect.top() + layout.pinned()), max: rect.max };
-    let length = (f64::from(bar.height()) / (most + f64::from(bar.height())) * f64::from(bar.height())) as f32;
-    let length = length.max(SHORTEST_HANDLE).min(bar.height());
-    let way = f64::from(bar.height() - length).max(1.0);
-    let response = ui.interact(bar, ui.scope_id().with("scroll bar"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ScrollBar, true, "Depth of the flame chart"));
-    let handle = |scroll: f64| {
-        let top = bar.top() + (scroll / most * way) as f32;
-        Rect::from_min_size(egui::pos2(bar.left() + 2.0, top), vec2(SCROLL_BAR - 4.0, length))
-    };
-    let mut scroll = scroll;
-    if let Some(at) = response.interact_pointer_pos() {
-        let outside = !handle(scroll).y_range().contains(at.y);
-        if response.dragged() {
-            scroll += f64::from(response.drag_delta().y) / way * most;
-        } else if response.clicked() && outside {
-            scroll = f64::from(at.y - bar.top() - length / 2.0) / way * most;
-        }
-    }
-    let scroll = scroll.clamp(0.0, most);
-    let visuals = ui.style().interact(&response);
-    ui.painter().rect_filled(handle(scroll), 3.0, visuals.fg_stroke.color.gamma_multiply(0.45));
-    (scroll, response.contains_pointer())
 }
