@@ -139,18 +139,19 @@ impl Charts {
             Poll::Ready(chart) => {
                 self.ready.retain(|old| old.thread != chart.thread);
                 self.ready.push(chart);
-                self.forget();
+                self.forget(MOST_BYTES);
             }
             Poll::Lost => self.failed = Some(*thread),
         }
         self.job = None;
     }
 
-    fn forget(&mut self) {
+    /// Keeps of the charts that were shown last as many as take at most `most` bytes.
+    fn forget(&mut self, most: usize) {
         let mut bytes = 0;
         let keep_from = self.ready.iter().rposition(|chart| {
             bytes += chart.bytes();
-            bytes > MOST_BYTES
+            bytes > most
         });
         // The last one is shown, however large it is.
         let forgotten = keep_from.map_or(0, |at| (at + 1).min(self.ready.len() - 1));
@@ -347,6 +348,37 @@ mod tests {
         let end = ready(&mut charts, &document, 0, 99_980..100_010);
         assert_eq!(end.window().end, 100_000);
         assert_eq!(end.boxes.spans().len() as u64, 40 * u64::from(end.window().end - end.window().start));
+    }
+
+    #[test]
+    fn a_chart_in_preparation_does_not_hold_up_the_window() {
+        let document = document(simple());
+        let (sender, woken) = std::sync::mpsc::channel();
+        let jobs = Jobs::in_background(move || sender.send(()).expect("the test waits"));
+        let mut charts = Charts::default();
+        let first = charts.update(&document, ThreadId::new(0), &(0..10), &jobs);
+        assert!(!matches!(first, Readiness::Failed));
+        woken.recv().expect("the job ends");
+        let second = charts.update(&document, ThreadId::new(0), &(0..10), &jobs);
+        let Readiness::Ready(chart) = second else { panic!("it is prepared") };
+        assert_eq!(chart.thread, ThreadId::new(0));
+        assert_eq!(jobs.running(), 0, "and nothing is prepared again");
+    }
+
+    #[test]
+    fn the_charts_shown_last_are_kept_as_far_as_there_is_room() {
+        let document = document(simple());
+        let mut charts = Charts::default();
+        for thread in [0, 1, 2, 0] {
+            ready(&mut charts, &document, thread, 0..1);
+        }
+        let threads = |charts: &Charts| charts.ready.iter().map(|chart| chart.thread.index()).collect::<Vec<_>>();
+        assert_eq!(threads(&charts), [1, 2, 0]);
+        let room = charts.ready[1].bytes() + charts.ready[2].bytes();
+        charts.forget(room);
+        assert_eq!(threads(&charts), [2, 0]);
+        charts.forget(0);
+        assert_eq!(threads(&charts), [0], "what is shown stays");
     }
 
     #[test]
