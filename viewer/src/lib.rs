@@ -26,6 +26,7 @@ pub mod action;
 pub mod analyses;
 pub mod app;
 pub mod command;
+pub mod describe;
 pub mod document;
 pub mod headless;
 pub mod jobs;

@@ -17,6 +17,7 @@
 //! least one pixel wide.
 
 mod bucket;
+mod call_nodes;
 mod cell;
 mod pyramid;
 mod sample_boxes;
@@ -27,6 +28,7 @@ mod stack_index;
 #[cfg(test)]
 mod tests;
 
+pub use call_nodes::CallNodes;
 pub use cell::Cell;
 pub use pyramid::Pyramid;
 pub use sample_boxes::{BoxRows, BoxTiming, SampleBoxes, Strip};

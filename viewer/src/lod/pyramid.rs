@@ -97,6 +97,19 @@ impl<S: Spans> Pyramid<S> {
         index(self.row_chunks.len() - 1)
     }
 
+    /// The items of `row` in order of time; none of a row that does not exist.
+    pub fn items(&self, row: u32) -> &[u32] {
+        let row = row as usize;
+        let chunks = match (self.row_chunks.get(row), self.row_chunks.get(row + 1)) {
+            (Some(first), Some(end)) => &self.chunks[*first as usize..*end as usize],
+            _ => &[],
+        };
+        match (chunks.first(), chunks.last()) {
+            (Some(first), Some(last)) => &self.order[as_usize(&(first.items.start..last.items.end))],
+            _ => &[],
+        }
+    }
+
     /// How many bytes the index takes, besides the spans.
     pub fn index_bytes(&self) -> usize {
         size_of_val(&*self.order)

@@ -13,7 +13,7 @@ use crate::analyses::Analyses;
 use crate::command::Command;
 use crate::document::Document;
 use crate::jobs::Jobs;
-use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place};
+use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
 use crate::search::{FunctionSet, SearchQuery};
 use crate::selection::Selection;
 use crate::theme::Theme;
@@ -96,6 +96,10 @@ impl OpenDocument {
         match command {
             Command::Undo => self.state.undo(),
             Command::Redo => self.state.redo(),
+            Command::NextInRow => flame_chart::request_step(context, flame_chart::Step::Next),
+            Command::PreviousInRow => flame_chart::request_step(context, flame_chart::Step::Previous),
+            Command::FindNext => flame_chart::request_step(context, flame_chart::Step::NextMatch),
+            Command::FindPrevious => flame_chart::request_step(context, flame_chart::Step::PreviousMatch),
             other => {
                 if let Some(action) = self.action_of(other) {
                     self.state.apply(&action, now);

@@ -1,15 +1,163 @@
-//! The details panel.
+//! The details panel: all that is known of what was picked or selected.
 
-use egui::Ui;
+mod box_time;
+mod stack;
+
+#[cfg(test)]
+mod tests;
+
+use egui::{RichText, ScrollArea, Ui};
+use traceview_core::model::FunctionId;
+use traceview_core::report::format_duration;
 
 use super::{Panel, PanelContext};
+use crate::action::Action;
+use crate::describe::{self, Facts};
+use crate::selection::{Picked, PickedKind};
+use box_time::BoxTimes;
 
 /// The panel.
 #[derive(Default)]
-pub struct Details {}
+pub struct Details {
+    box_times: BoxTimes,
+}
+
+/// Room on all sides.
+const MARGIN: f32 = 8.0;
 
 impl Panel for Details {
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
-        ui.label(context.document.name.as_str());
+        egui::Frame::NONE.inner_margin(MARGIN).show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| self.content(ui, context));
+        });
+    }
+}
+
+impl Details {
+    fn content(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        let picked = context.selection.picked;
+        // What was selected after a box was picked, in a table or in its stack, is what is asked about.
+        let picked_function = picked.and_then(|picked| describe::function_of(context.document, &picked));
+        let function = context.selection.function.filter(|function| Some(*function) != picked_function);
+        if let Some(function) = function {
+            function_details(ui, context, function);
+        }
+        if function.is_some() && picked.is_some() {
+            ui.add_space(MARGIN);
+            ui.separator();
+        }
+        match picked {
+            Some(picked) => self.picked_details(ui, context, &picked),
+            None if function.is_none() => {
+                let text = "Click a box of the flame chart or a function to see what is known of it.";
+                ui.label(RichText::new(text).color(context.theme.weak_text));
+            }
+            None => {}
+        }
+    }
+
+    fn picked_details(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>, picked: &Picked) {
+        let document = context.document;
+        let name = describe::name(document, picked).into_owned();
+        title(ui, context, &name, describe::kind(document, picked));
+        copy_buttons(ui, context, &name, Some(picked));
+        let mut facts = describe::time_facts(picked);
+        if let PickedKind::Box(_) = picked.what
+            && let Some(times) = self.box_times.update(document, picked, context.jobs)
+        {
+            facts.extend(times.facts());
+        }
+        facts.push(("Thread".into(), describe::thread(document, picked.thread)));
+        facts.push(("Process".into(), describe::process(document, picked.thread)));
+        facts.extend(match picked.what {
+            PickedKind::Box(node) => {
+                let (function, frame) = (document.function(node), describe::frame_of(document, node));
+                let mut facts = describe::function_facts(document, function, Some(frame));
+                facts.extend(describe::counted_facts(context.analyses, function));
+                facts.extend(describe::symbol_fact(document, function));
+                facts
+            }
+            PickedKind::Slice(slice) => describe::slice_facts(document, picked.thread, slice),
+            PickedKind::Wait(row) => {
+                describe::wait_facts(document, &document.profile.threads[picked.thread.index()].waits.get(row))
+            }
+        });
+        facts_grid(ui, context, "picked", &facts);
+        if let Some(innermost) = describe::stack_of(document, picked) {
+            ui.add_space(MARGIN);
+            stack::show(ui, context, innermost);
+        }
+    }
+}
+
+fn function_details(ui: &mut Ui, context: &mut PanelContext<'_>, function: FunctionId) {
+    let name = context.document.function_name(function).to_owned();
+    title(ui, context, &name, "Function");
+    copy_buttons(ui, context, &name, None);
+    let document = context.document;
+    let mut facts = describe::counted_facts(context.analyses, function);
+    match describe::counted_row(context.analyses, function) {
+        Some(row) => {
+            facts.push(("Samples".into(), format!("{} self, {} total", row.own.samples, row.total.samples)));
+            if let Some(hottest) = row.hottest {
+                let place = describe::place(document, hottest.function, Some(hottest.line));
+                let place = place.unwrap_or_else(|| format!("line {}", hottest.line));
+                facts.push(("Hottest line".into(), place));
+            }
+        }
+        None if context.analyses.tables().is_some() && !context.analyses.is_working() => {
+            facts.push(("In selection".into(), "not seen".to_owned()));
+        }
+        None => {}
+    }
+    facts.extend(describe::function_facts(document, function, None));
+    facts.extend(describe::symbol_fact(document, function));
+    facts_grid(ui, context, "function", &facts);
+}
+
+fn title(ui: &mut Ui, context: &PanelContext<'_>, name: &str, kind: &str) {
+    ui.label(RichText::new(kind).color(context.theme.weak_text).small());
+    let name = egui::Label::new(RichText::new(name).strong()).wrap().selectable(true);
+    ui.add(name);
+}
+
+fn copy_buttons(ui: &mut Ui, context: &mut PanelContext<'_>, name: &str, picked: Option<&Picked>) {
+    ui.horizontal(|ui| {
+        if ui.small_button("Copy name").clicked() {
+            context.actions.push(Action::Copy(name.to_owned()));
+        }
+        let stack = picked.and_then(|picked| describe::stack_of(context.document, picked));
+        if let Some(stack) = stack
+            && ui.small_button("Copy stack").clicked()
+        {
+            context.actions.push(Action::Copy(describe::stack_text(context.document, stack)));
+        }
+    });
+    ui.add_space(MARGIN / 2.0);
+}
+
+fn facts_grid(ui: &mut Ui, context: &PanelContext<'_>, id: &str, facts: &Facts) {
+    for (index, (key, value)) in facts.iter().enumerate() {
+        ui.push_id((id, index), |ui| {
+            ui.horizontal_top(|ui| {
+                let (key_width, height) = (122.0_f32.min(ui.available_width() / 2.0), ui.spacing().interact_size.y);
+                let layout = egui::Layout::left_to_right(egui::Align::Min);
+                ui.allocate_ui_with_layout(egui::vec2(key_width, height), layout, |ui| {
+                    ui.set_min_width(key_width);
+                    ui.label(RichText::new(key.as_ref()).color(context.theme.weak_text));
+                });
+                ui.add(egui::Label::new(value).wrap().selectable(true));
+            });
+        });
+    }
+}
+
+impl box_time::BoxTime {
+    fn facts(&self) -> Facts {
+        let of = |samples: usize, cpu: Option<traceview_core::model::Nanos>| {
+            let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
+            cpu.map_or_else(|| samples.clone(), |cpu| format!("{} in {samples}", format_duration(cpu)))
+        };
+        vec![("Total CPU".into(), of(self.samples, self.cpu)), ("Self CPU".into(), of(self.own_samples, self.own_cpu))]
     }
 }
