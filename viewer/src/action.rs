@@ -24,7 +24,7 @@ pub enum Action {
     SelectAllThreads,
     /// Select a function.
     SelectFunction(Option<FunctionId>),
-    /// Select a box, slice or wait (and with a box, its function).
+    /// Select a box, slice or wait.
     Pick(Option<Picked>),
     /// Search for this.
     Search(String),
@@ -82,7 +82,8 @@ impl State {
         !self.forward.is_empty()
     }
 
-    /// Carries out `action` at `now`, in seconds from any start. [`Action::Copy`] changes nothing here.
+    /// Carries out `action` at `now`, in seconds from any start: actions at one moment are one step of the history.
+    /// [`Action::Copy`] changes nothing here.
     pub fn apply(&mut self, action: &Action, now: f64) {
         let before = self.selection.clone();
         self.change(action);
@@ -94,8 +95,11 @@ impl State {
             Action::SelectRange(Some(_)) => Kind::Range,
             _ => Kind::Other,
         };
-        let continues =
-            kind != Kind::Other && self.last_step.is_some_and(|(last, at)| last == kind && now - at < ONE_STEP);
+        let continues = self.last_step.is_some_and(|(last, at)| {
+            // What one click does is one step, though it may select several things.
+            let same_frame = now <= at;
+            same_frame || (kind != Kind::Other && last == kind && now - at < ONE_STEP)
+        });
         if !continues {
             self.back.push(before);
             if self.back.len() > MOST_STEPS {
@@ -237,6 +241,23 @@ mod tests {
         state.redo();
         assert_eq!(state.selection().search, "x");
         assert!(!state.can_redo());
+    }
+
+    #[test]
+    fn what_one_click_selects_is_one_step_back() {
+        let mut state = state();
+        let picked = Picked {
+            thread: ThreadId::new(0),
+            what: crate::selection::PickedKind::Wait(0),
+            start: Time(5),
+            duration: Nanos(5),
+        };
+        state.apply(&Action::Search("x".to_owned()), 1.0);
+        state.apply(&Action::Pick(Some(picked)), 2.0);
+        state.apply(&Action::SelectFunction(Some(FunctionId::new(3))), 2.0);
+        state.undo();
+        assert_eq!((state.selection().picked, state.selection().function), (None, None));
+        assert_eq!(state.selection().search, "x");
     }
 
     #[test]

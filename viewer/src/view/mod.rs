@@ -5,6 +5,8 @@ mod dialogs;
 mod open_document;
 mod pages;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use settings::{Settings, ThemeChoice};
 

@@ -11,6 +11,7 @@ use super::Settings;
 use crate::action::{Action, State};
 use crate::analyses::Analyses;
 use crate::command::Command;
+use crate::describe;
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
@@ -34,6 +35,8 @@ pub(super) struct OpenDocument {
 /// How far one key press zooms and pans.
 const ZOOM_STEP: f64 = 1.5;
 const PAN_STEP: f32 = 0.15;
+/// More of a command line does not tell programs apart.
+const LONGEST_COMMAND: usize = 60;
 
 impl OpenDocument {
     pub(super) fn new(document: Arc<Document>) -> Self {
@@ -51,6 +54,16 @@ impl OpenDocument {
         &self.document
     }
 
+    #[cfg(test)]
+    pub(super) fn selection(&self) -> &Selection {
+        self.state.selection()
+    }
+
+    #[cfg(test)]
+    pub(super) fn act(&mut self, action: &Action) {
+        self.state.apply(action, 0.0);
+    }
+
     /// The profile in a few words.
     pub(super) fn headline(&self) -> String {
         let profile = &self.document.profile;
@@ -63,8 +76,8 @@ impl OpenDocument {
             String::new()
         };
         let command = profile.meta.command_line.join(" ");
-        let what = if command.is_empty() { self.document.name.clone() } else { command };
-        let what = traceview_core::report::shorten(&what, 60);
+        let what = if command.is_empty() { &self.document.name } else { &command };
+        let what = beginning(what, LONGEST_COMMAND);
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         format!("{what}: {length}{threads} thread{}, {samples} sample{}", plural(threads), plural(samples))
     }
@@ -217,8 +230,8 @@ impl OpenDocument {
     fn chips(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let selection = self.state.selection();
         if let Some(range) = selection.range {
-            let start = self.document.extent.start;
-            let label = format!("{} – {}", format_duration(range.start - start), format_duration(range.end - start));
+            let moment = |time: Time| format_duration(time - Time(0));
+            let label = format!("{} – {}", moment(range.start), moment(range.end));
             if chip(ui, &label, "Count all of the time again") {
                 actions.push(Action::SelectRange(None));
             }
@@ -240,12 +253,11 @@ impl OpenDocument {
                 let Selection { visible, .. } = self.state.selection();
                 let weak = |text: String| RichText::new(text).weak().small();
                 if self.document.timed {
-                    let start = self.document.extent.start;
                     let shown = format_duration(visible.end - visible.start);
-                    ui.label(weak(format!("Shown: {shown} from {}", format_duration(visible.start - start))));
+                    ui.label(weak(format!("Shown: {shown} from {}", describe::moment(visible.start))));
                     if let Some(pointer) = self.pointer {
                         ui.separator();
-                        ui.label(weak(format!("Pointer: {}", format_duration(pointer - start))));
+                        ui.label(weak(format!("Pointer: {}", describe::moment(pointer))));
                     }
                 }
                 let warnings = self.document.profile.meta.warnings.len();
@@ -310,6 +322,14 @@ impl OpenDocument {
         let axis = whole.with_min_x(whole.left() + GUTTER);
         (self.document.timed && axis.contains(at))
             .then(|| TimeView::new(self.state.selection().visible, axis).time(at.x))
+    }
+}
+
+/// `text` if it has no more than `most` characters, else so much of its beginning.
+fn beginning(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
     }
 }
 

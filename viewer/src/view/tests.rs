@@ -1,0 +1,209 @@
+//! The contents of a window, as a person and as assistive technology meet them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use traceview_core::analysis::Measure;
+use traceview_core::format::{self, WriteOptions};
+use traceview_core::model::Profile;
+
+use super::{Content, Input, Settings, ThemeChoice, Viewer};
+use crate::jobs::Jobs;
+use crate::panels::flame_chart::test_profiles;
+use crate::selection::Selection;
+
+type Window = Harness<'static, Viewer>;
+
+fn window(inputs: Vec<Input>) -> Window {
+    let viewer = Viewer::new(inputs, Settings::default(), Jobs::immediate());
+    let mut window = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_step_dt(0.02)
+        .with_max_steps(30)
+        .with_theme(egui::Theme::Dark)
+        .build_ui_state(|ui, viewer: &mut Viewer| viewer.ui(ui), viewer);
+    window.run();
+    window
+}
+
+fn profile_window(profile: Profile) -> Window {
+    window(vec![Input::Profile { path: None, profile: profile.into() }])
+}
+
+fn selection(window: &Window) -> &Selection {
+    let viewer = window.state();
+    match &viewer.tabs[viewer.active].content {
+        Content::Open(open) => open.selection(),
+        Content::Loading(_) | Content::Failed(_) => panic!("no profile is open"),
+    }
+}
+
+fn saved(directory: &Path, profile: &Profile) -> PathBuf {
+    let path = directory.join("saved.json.gz");
+    let target = format::by_extension(&path).expect("it is a format's");
+    let file = fs::File::create(&path).expect("the directory can be written");
+    format::write(profile, target, &WriteOptions::default(), file).expect("it can be written");
+    path
+}
+
+fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run();
+}
+
+#[test]
+fn without_a_file_it_says_what_to_do() {
+    let mut window = window(Vec::new());
+    assert!(window.query_by_label("No profile is open").is_some());
+    window.get_by_label("Choose a file…").click();
+    window.run();
+    assert_eq!(window.state_mut().take_requests(), [super::Request::ChooseFile]);
+    assert_eq!(window.state().title(), "traceview");
+}
+
+#[test]
+fn a_file_that_can_not_be_opened_says_why_and_can_be_tried_again() {
+    let directory = tempfile::tempdir().expect("a directory for the test");
+    let path = directory.path().join("broken.json");
+    fs::write(&path, "{\"meta\": 5").expect("it can be written");
+    let mut window = window(vec![Input::File(path.clone())]);
+    assert!(window.query_by_label("broken.json can't be opened").is_some());
+    let viewer = window.state();
+    assert!(
+        viewer.failure().is_some_and(|(_, why)| why.contains("byte") || why.contains("meta")),
+        "{:?}",
+        viewer.failure()
+    );
+
+    let whole = saved(directory.path(), &test_profiles::lively());
+    fs::rename(whole, &path).expect("it can be renamed");
+    fs::rename(&path, path.with_extension("json.gz")).expect("it can be renamed");
+    fs::copy(path.with_extension("json.gz"), &path).expect("it can be copied");
+    window.get_by_label("Try again").click();
+    window.run();
+    assert!(window.state().document().is_some(), "formats are told by their contents");
+}
+
+#[test]
+fn a_failed_file_can_be_closed() {
+    let mut window = window(vec![Input::File("/nowhere/at/all.json".into())]);
+    assert!(window.query_by_label("all.json can't be opened").is_some());
+    window.get_by_label("Close").click();
+    window.run();
+    assert!(window.query_by_label("No profile is open").is_some());
+}
+
+#[test]
+fn loading_shows_its_file_and_can_be_given_up() {
+    let directory = tempfile::tempdir().expect("a directory for the test");
+    let path = directory.path().join("slow.json");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo is there");
+    assert!(made.success());
+    // Nobody writes into the pipe, so opening it never ends.
+    let viewer = Viewer::new(vec![Input::File(path)], Settings::default(), Jobs::in_background(|| {}));
+    let mut window = Harness::builder().build_ui_state(|ui, viewer: &mut Viewer| viewer.ui(ui), viewer);
+    // The spinner never comes to rest.
+    (0..3).for_each(|_| window.step());
+    assert!(window.query_by_label_contains("Opening ").is_some());
+    window.get_by_label("Cancel").click();
+    (0..3).for_each(|_| window.step());
+    assert!(window.query_by_label("No profile is open").is_some());
+}
+
+#[test]
+fn keys_zoom_pan_and_go_back() {
+    let mut window = profile_window(test_profiles::lively());
+    let whole = selection(&window).visible;
+    press(&mut window, Modifiers::NONE, Key::W);
+    let zoomed = selection(&window).visible;
+    assert!(zoomed.end - zoomed.start < whole.end - whole.start);
+    press(&mut window, Modifiers::NONE, Key::D);
+    assert!(selection(&window).visible.start > zoomed.start);
+    press(&mut window, Modifiers::NONE, Key::Num0);
+    assert_eq!(selection(&window).visible, whole);
+    press(&mut window, Modifiers::COMMAND, Key::Z);
+    press(&mut window, Modifiers::COMMAND, Key::Y);
+    assert_eq!(selection(&window).visible, whole);
+}
+
+#[test]
+fn typing_searches_and_does_not_move() {
+    let mut window = profile_window(test_profiles::lively());
+    let whole = selection(&window).visible;
+    press(&mut window, Modifiers::COMMAND, Key::F);
+    for letter in ["w", "a", "s", "d"] {
+        window.event(egui::Event::Text(letter.to_owned()));
+        let key = Key::from_name(&letter.to_uppercase()).expect("a letter is a key");
+        window.key_press(key);
+    }
+    window.run();
+    assert_eq!((selection(&window).search.as_str(), selection(&window).visible), ("wasd", whole));
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert_eq!(selection(&window).search, "", "Escape clears it");
+}
+
+#[test]
+fn the_palette_finds_and_runs_commands() {
+    let mut window = profile_window(test_profiles::lively());
+    press(&mut window, Modifiers { shift: true, ..Modifiers::COMMAND }, Key::P);
+    window.event(egui::Event::Text("wall".to_owned()));
+    window.run();
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(selection(&window).measure, Measure::Wall);
+    assert!(window.query_by_label("Count the time that code ran or waited").is_none(), "it is closed");
+}
+
+#[test]
+fn themes_are_switched_and_remembered() {
+    let mut window = profile_window(test_profiles::lively());
+    window.get_by_label("View").click();
+    window.run();
+    window.get_by_label_contains("Light colours").click();
+    window.run();
+    assert_eq!(window.state().settings().theme, ThemeChoice::Light);
+    assert!(!window.ctx.style_of(egui::Theme::Light).visuals.dark_mode && window.ctx.theme() == egui::Theme::Light);
+    assert!(window.state_mut().take_requests().contains(&super::Request::SaveSettings));
+}
+
+#[test]
+fn all_keys_can_be_looked_up() {
+    let mut window = profile_window(test_profiles::lively());
+    press(&mut window, Modifiers::SHIFT, Key::Questionmark);
+    assert!(window.query_by_label("Zoom in at the pointer").is_some());
+    assert!(window.query_by_label("Ctrl+wheel, pinch").is_some());
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(window.query_by_label("Ctrl+wheel, pinch").is_none());
+}
+
+#[test]
+fn several_files_are_tabs() {
+    let directory = tempfile::tempdir().expect("a directory for the test");
+    let path = saved(directory.path(), &test_profiles::lively());
+    let mut window = window(vec![Input::File(path.clone()), Input::File("/nowhere/b.json".into())]);
+    assert!(window.state().document().is_some(), "the first one is shown");
+    press(&mut window, Modifiers::CTRL, Key::Tab);
+    assert!(window.query_by_label("b.json can't be opened").is_some());
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    assert!(window.state().document().is_some());
+    assert_eq!(window.state().settings().recent, [PathBuf::from("/nowhere/b.json"), path]);
+}
+
+#[test]
+fn restrictions_are_chips_that_can_be_taken_away() {
+    let mut window = profile_window(test_profiles::lively());
+    let thread = selection(&window).charted.expect("there are threads");
+    let viewer = window.state_mut();
+    let Content::Open(open) = &mut viewer.tabs[0].content else { panic!("it is open") };
+    open.act(&crate::action::Action::SelectThread(thread));
+    let visible = open.selection().visible;
+    open.act(&crate::action::Action::SelectRange(Some(visible)));
+    window.run();
+    window.get_by_label_contains("thread ").click();
+    window.run();
+    assert_eq!(selection(&window).threads, None);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert_eq!(selection(&window).range, None);
+}
