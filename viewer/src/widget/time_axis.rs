@@ -80,11 +80,6 @@ impl TimeAxis {
     }
 }
 
-/// `time` in the unit that suits it, as exactly as `resolution` says.
-pub fn format_time(time: Time, resolution: Nanos) -> String {
-    Unit::of(time.0.unsigned_abs(), resolution).format(time)
-}
-
 /// How moments are written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Unit {
@@ -161,6 +156,10 @@ mod tests {
             labels(12_000_000_000, 12_000_000_010, 300.0),
             ["12.000000000 s", "12.000000005 s", "12.000000010 s"]
         );
+    }
+
+    fn format_time(time: Time, resolution: Nanos) -> String {
+        Unit::of(time.0.unsigned_abs(), resolution).format(time)
     }
 
     #[test]
