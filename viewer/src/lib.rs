@@ -44,3 +44,6 @@ pub mod widget;
 mod window_error;
 
 pub use window_error::WindowError;
+
+#[cfg(test)]
+mod test_profiles;

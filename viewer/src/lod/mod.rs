@@ -13,9 +13,12 @@
 //! What a cell says is what looking at each span would give, whatever the pyramid did to find it fast. (Only where a
 //! pixel is longer than eight seconds are covered times rounded, to a millionth of a pixel or better.)
 //!
+//! [`Activity`] answers a simpler question with exact sums: how much of the time of each pixel was used.
+//!
 //! Times are integer nanoseconds. Pixels, where floating point belongs, are the painter's: it should draw every cell at
 //! least one pixel wide.
 
+mod activity;
 mod bucket;
 mod call_nodes;
 mod cell;
@@ -24,10 +27,12 @@ mod sample_boxes;
 mod slice_rows;
 mod spans;
 mod stack_index;
+mod uses;
 
 #[cfg(test)]
 mod tests;
 
+pub use activity::{Activity, Columns};
 pub use call_nodes::CallNodes;
 pub use cell::Cell;
 pub use pyramid::Pyramid;
@@ -35,3 +40,4 @@ pub use sample_boxes::{BoxRows, BoxTiming, SampleBoxes, Strip};
 pub use slice_rows::SliceRows;
 pub use spans::Spans;
 pub use stack_index::StackIndex;
+pub use uses::{SampleUses, SpanUses, StackGroups, Use, Uses};

@@ -1,15 +1,231 @@
-//! The timeline panel.
+//! The timeline: all threads along one time axis, with an overview of the whole profile above them.
 
-use egui::Ui;
+mod layout;
+mod model;
+mod overview;
+mod paint;
+mod range;
+mod text;
+mod tracks;
 
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use egui::{Rect, Sense, Ui, Vec2, pos2};
+use traceview_core::model::{ThreadId, Time};
+
+use self::layout::{Areas, Folding, Row, Rows};
+use self::model::{Overview, Overviews, Tracks};
+use self::paint::{Body, Look};
 use super::{Panel, PanelContext};
+use crate::jobs::Jobs;
+use crate::scene::{CachedScene, Scene};
+use crate::widget::{TimeCanvas, TimeView};
 
 /// The panel.
 #[derive(Default)]
-pub struct Timeline {}
+pub struct Timeline {
+    folding: Folding,
+    /// `None` when it has to be made anew.
+    rows: Option<Arc<Rows>>,
+    tracks: Tracks,
+    overviews: Overviews,
+    /// How far the tracks are scrolled down.
+    scroll: f32,
+    /// The thread to which the arrow keys have come.
+    cursor: Option<ThreadId>,
+    overview_drag: Option<overview::Drag>,
+    /// While an edge of the selected range is dragged, the other one.
+    range_drag: Option<Time>,
+    header: CachedScene<HeaderKey>,
+    body: CachedScene<BodyKey>,
+}
+
+#[derive(Clone, PartialEq)]
+struct HeaderKey {
+    width: f32,
+    look: Look,
+    folding: Folding,
+    overview: Option<Arc<Overview>>,
+    counted: Option<usize>,
+}
+
+#[derive(Clone, PartialEq)]
+struct BodyKey {
+    size: Vec2,
+    look: Look,
+    body: Body,
+    folding: Folding,
+    tracks: u64,
+}
 
 impl Panel for Timeline {
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
-        ui.label(context.document.name.as_str());
+        let (rect, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+        let areas = Areas::of(rect, context.document.timed);
+        let view = TimeView::new(context.selection.visible, layout::plot(areas.tracks));
+        let rows = self.rows(context);
+        let id = ui.scope_id().with("timeline");
+        let canvas = TimeCanvas {
+            id: id.with("tracks"),
+            rect: layout::plot(areas.tracks),
+            name: "Timeline",
+            view,
+            drag_selects: false,
+        };
+        let input = canvas.input(ui, context.actions);
+        let mut hover = input.hover;
+        self.scroll_by(input.scroll + tracks::gutter_scroll(ui, areas.tracks), &rows, areas.tracks);
+        self.update(&rows, areas.tracks.height(), context, context.jobs);
+
+        self.paint(ui, areas, &rows, context);
+        if context.document.timed {
+            hover = hover.or(self.take_header_input(ui, areas, view, context));
+        }
+        self.take_track_input(ui, areas.tracks, &rows, &input, context);
+        if context.document.timed {
+            let over = Rect::from_min_max(areas.ruler.min, areas.tracks.max);
+            let marked = range::Marked {
+                id: id.with("range"),
+                ruler: layout::plot(areas.ruler),
+                area: layout::plot(over),
+                view,
+            };
+            marked.show(ui, &mut self.range_drag, context);
+            if let Some(at) = hover {
+                tracks::paint_hover(ui, &marked, at, context.theme);
+            }
+        }
+        self.show_scroll_bar(ui, id, areas.tracks, &rows, context);
+        if let Some(at) = hover.filter(|_| context.document.timed && input.response.contains_pointer()) {
+            self.show_tooltip(&input.response, at, (areas.tracks, &rows, view), context);
+        }
     }
+
+    fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
+        let areas = Areas::of(Rect::from_min_size(pos2(0.0, 0.0), size), context.document.timed);
+        let rows = self.rows(context);
+        // A picture is of what is there, not of what is ready by now.
+        let jobs = Jobs::immediate();
+        let scroll = std::mem::take(&mut self.scroll);
+        self.update(&rows, areas.tracks.height(), context, &jobs);
+        let look = Look { theme: context.theme.clone(), visible: context.selection.visible, pixels_per_point: 1.0 };
+        let body = self.body(context);
+        self.scroll = scroll;
+        let overview = self.overviews.current().map(Arc::as_ref).zip(self.tracks.palette());
+        let counted = body.counted.as_ref().map(Vec::len);
+        let mut scene = paint::header(size.x, &look, context.document, (&rows, counted), overview);
+        let tracks = paint::tracks(areas.tracks.size(), &look, &body, context.document, (&rows, &self.tracks));
+        append(&mut scene, tracks, areas.tracks.min.to_vec2());
+        scene.size = size;
+        if let Some(range) = context.selection.range.filter(|_| context.document.timed) {
+            let area = Rect::from_min_max(areas.ruler.min, areas.tracks.max);
+            paint::mark_range(&mut scene, layout::plot(area), range, &look);
+        }
+        Some(scene)
+    }
+}
+
+impl Timeline {
+    fn rows(&mut self, context: &PanelContext<'_>) -> Arc<Rows> {
+        Arc::clone(self.rows.get_or_insert_with(|| Arc::new(Rows::new(context.document, &self.folding))))
+    }
+
+    fn scroll_by(&mut self, points: f32, rows: &Rows, area: Rect) {
+        self.scroll = (self.scroll + points).clamp(0.0, rows.most_scroll(area.height()));
+    }
+
+    /// Has made what the rows in view need.
+    fn update(&mut self, rows: &Rows, height: f32, context: &PanelContext<'_>, jobs: &Jobs) {
+        if !context.document.timed {
+            return;
+        }
+        let visible = rows.visible(self.scroll, self.scroll + height);
+        let thread = |row: usize| if let (Row::Thread(thread), _) = rows.get(row) { Some(thread) } else { None };
+        let threads: Vec<ThreadId> = visible.filter_map(thread).collect();
+        self.tracks.update(context.document, &threads, jobs);
+        self.overviews.update(context.document, context.selection.threads.as_ref(), &self.tracks, jobs);
+    }
+
+    fn body(&self, context: &PanelContext<'_>) -> Body {
+        let selection = context.selection;
+        Body { scroll: self.scroll, charted: selection.charted, counted: selection.threads.clone() }
+    }
+
+    fn paint(&mut self, ui: &Ui, areas: Areas, rows: &Rows, context: &PanelContext<'_>) {
+        let painter = ui.painter();
+        let look = Look {
+            theme: context.theme.clone(),
+            visible: context.selection.visible,
+            pixels_per_point: painter.pixels_per_point(),
+        };
+        let key = BodyKey {
+            size: areas.tracks.size(),
+            look: look.clone(),
+            body: self.body(context),
+            folding: self.folding.clone(),
+            tracks: self.tracks.generation(),
+        };
+        let (document, tracks) = (context.document, &self.tracks);
+        self.body.paint(&painter.with_clip_rect(areas.tracks), areas.tracks.min, key, |key| {
+            paint::tracks(key.size, &key.look, &key.body, document, (rows, tracks))
+        });
+        let overview = self.overviews.current().cloned();
+        let counted = context.selection.threads.as_ref().map(Vec::len);
+        let key = HeaderKey { width: areas.ruler.width(), look, folding: self.folding.clone(), overview, counted };
+        let header = Rect::from_min_max(areas.overview.min, areas.ruler.max);
+        self.header.paint(&painter.with_clip_rect(header), header.min, key, |key| {
+            let overview = key.overview.as_deref().zip(tracks.palette());
+            paint::header(key.width, &key.look, document, (rows, key.counted), overview)
+        });
+    }
+
+    /// Input of the overview and the ruler; gives where the pointer is on the ruler.
+    fn take_header_input(
+        &mut self,
+        ui: &Ui,
+        areas: Areas,
+        view: TimeView,
+        context: &mut PanelContext<'_>,
+    ) -> Option<egui::Pos2> {
+        let id = ui.scope_id().with("timeline");
+        let place = overview::Place {
+            id: id.with("overview"),
+            plot: layout::plot(areas.overview),
+            extent: context.document.extent,
+            visible: context.selection.visible,
+        };
+        place.input(ui, &mut self.overview_drag, context.actions);
+        let ruler = TimeCanvas {
+            id: id.with("ruler"),
+            rect: layout::plot(areas.ruler),
+            name: "Time ruler",
+            view,
+            drag_selects: true,
+        };
+        let input = ruler.input(ui, context.actions);
+        if input.response.hovered() && self.range_drag.is_none() {
+            ui.set_cursor_icon(egui::CursorIcon::Text);
+        }
+        input.hover
+    }
+}
+
+/// Adds what is on `part` to `scene`, moved by `offset`.
+fn append(scene: &mut Scene, part: Scene, offset: Vec2) {
+    scene.quads.extend(part.quads.into_iter().map(|mut quad| {
+        quad.rect = quad.rect.translate(offset);
+        quad
+    }));
+    scene.lines.extend(part.lines.into_iter().map(|mut line| {
+        line.from += offset;
+        line.to += offset;
+        line
+    }));
+    scene.labels.extend(part.labels.into_iter().map(|mut label| {
+        label.rect = label.rect.translate(offset);
+        label
+    }));
 }

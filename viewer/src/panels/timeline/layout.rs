@@ -1,0 +1,293 @@
+//! Where things are: the rows of processes and threads, which of them are in view, and what is at a point.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use egui::{Rect, pos2};
+use rustc_hash::FxHashSet;
+use traceview_core::model::{Nanos, ProcessId, Profile, ThreadId};
+
+use crate::document::{Document, ThreadTotals};
+use crate::panels::GUTTER;
+
+/// How high the overview is.
+pub(super) const OVERVIEW: f32 = 36.0;
+/// How high the ruler is.
+pub(super) const RULER: f32 = 24.0;
+/// How high the track of a thread is.
+pub(super) const TRACK: f32 = 32.0;
+/// How high a line about a process or about hidden threads is.
+pub(super) const HEADER: f32 = 22.0;
+
+/// The parts of the panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Areas {
+    pub(super) overview: Rect,
+    pub(super) ruler: Rect,
+    pub(super) tracks: Rect,
+}
+
+/// What a row is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Row {
+    /// The name of a process.
+    Process(ProcessId),
+    /// A thread.
+    Thread(ThreadId),
+    /// The line that says how many threads have nothing to show.
+    Empty,
+}
+
+/// Which rows are folded away.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Folding {
+    pub(super) collapsed: FxHashSet<ProcessId>,
+    /// Whether threads with nothing recorded are shown.
+    pub(super) empty_open: bool,
+}
+
+/// All rows, from the top.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Rows {
+    rows: Vec<Row>,
+    /// Where each row begins, and where the last ends.
+    tops: Vec<f32>,
+    /// CPU time and threads of each process.
+    processes: Vec<(Nanos, usize)>,
+    /// CPU time of all threads.
+    pub(super) cpu: Nanos,
+    /// Threads without anything to show.
+    pub(super) empty: usize,
+    /// Threads that are not shown: folded away or empty.
+    pub(super) hidden: usize,
+    /// Whether there are several processes with a thread each, so that threads are named as processes are.
+    pub(super) single_threads: bool,
+}
+
+impl Areas {
+    /// The parts of a panel at `rect`. Without times there is nothing above the tracks but a line of text.
+    pub(super) fn of(rect: Rect, timed: bool) -> Self {
+        let overview = if timed { OVERVIEW } else { 0.0 };
+        let cut = |from: f32, to: f32| {
+            let [from, to] = [from, to].map(|y| (rect.top() + y).min(rect.bottom()));
+            Rect::from_min_max(pos2(rect.left(), from), pos2(rect.right(), to))
+        };
+        Self {
+            overview: cut(0.0, overview),
+            ruler: cut(overview, overview + RULER),
+            tracks: cut(overview + RULER, f32::INFINITY),
+        }
+    }
+}
+
+/// The part of a row with the time axis.
+pub(super) fn plot(row: Rect) -> Rect {
+    let left = (row.left() + GUTTER).min(row.right() - 1.0);
+    Rect::from_min_max(pos2(left, row.top()), row.max)
+}
+
+/// The part of a row with its name.
+pub(super) fn gutter(row: Rect) -> Rect {
+    Rect::from_min_max(row.min, pos2(plot(row).left(), row.bottom()))
+}
+
+/// Whether there is nothing of `thread` that a track could show.
+fn is_empty(profile: &Profile, thread: ThreadId) -> bool {
+    let thread = &profile.threads[thread.index()];
+    thread.samples.is_empty() && thread.slices.is_empty() && thread.waits.is_empty()
+}
+
+impl Rows {
+    /// The rows of `document`: processes as the profile has them, in each its main thread, then the busiest ones.
+    pub(super) fn new(document: &Document, folding: &Folding) -> Self {
+        let profile = &document.profile;
+        let (empty, shown): (Vec<_>, Vec<_>) =
+            (0..profile.threads.len()).map(ThreadId::new).partition(|it| is_empty(profile, *it));
+        let mut of_process: Vec<Vec<ThreadId>> = vec![Vec::new(); profile.processes.len()];
+        for thread in &shown {
+            of_process[profile.threads[thread.index()].process.index()].push(*thread);
+        }
+        let several = of_process.iter().filter(|threads| !threads.is_empty()).count() > 1;
+        // A line above each single thread would say little.
+        let single_threads = several && of_process.iter().all(|threads| threads.len() <= 1);
+        let (mut rows, mut hidden) = (Vec::new(), 0);
+        for (process, mut threads) in of_process.into_iter().enumerate() {
+            let process = ProcessId::new(process);
+            threads.sort_by_key(|thread| {
+                let ThreadTotals { cpu, samples, slices } = document.activity[thread.index()];
+                (!profile.threads[thread.index()].is_main, Reverse((cpu, samples, slices)))
+            });
+            if several && !single_threads && !threads.is_empty() {
+                rows.push(Row::Process(process));
+                if folding.collapsed.contains(&process) {
+                    hidden += threads.len();
+                    continue;
+                }
+            }
+            rows.extend(threads.into_iter().map(Row::Thread));
+        }
+        if !empty.is_empty() {
+            rows.push(Row::Empty);
+            if folding.empty_open {
+                rows.extend(empty.iter().copied().map(Row::Thread));
+            } else {
+                hidden += empty.len();
+            }
+        }
+        let mut processes = vec![(Nanos::ZERO, 0); profile.processes.len()];
+        for (thread, totals) in profile.threads.iter().zip(&document.activity) {
+            let (cpu, threads) = &mut processes[thread.process.index()];
+            *cpu += totals.cpu;
+            *threads += 1;
+        }
+        let mut tops = vec![0.0];
+        tops.extend(rows.iter().scan(0.0, |bottom, row| {
+            *bottom += row.height();
+            Some(*bottom)
+        }));
+        let cpu = processes.iter().map(|process| process.0).sum();
+        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, single_threads }
+    }
+
+    /// CPU time of a process, and how many threads it has.
+    pub(super) fn process(&self, process: ProcessId) -> (Nanos, usize) {
+        self.processes[process.index()]
+    }
+
+    /// How high all of them are.
+    pub(super) fn height(&self) -> f32 {
+        self.tops[self.rows.len()]
+    }
+
+    /// The rows of which something is between `from` and `to`.
+    pub(super) fn visible(&self, from: f32, to: f32) -> Range<usize> {
+        let first = self.tops[1..].partition_point(|bottom| *bottom <= from);
+        let end = self.tops[..self.rows.len()].partition_point(|top| *top < to);
+        first..end.max(first)
+    }
+
+    /// The row at `y`.
+    pub(super) fn at(&self, y: f32) -> Option<Row> {
+        let row = self.tops[1..].partition_point(|bottom| *bottom <= y);
+        self.rows.get(row).copied().filter(|_| y >= 0.0)
+    }
+
+    /// Row `index`, and where it is.
+    pub(super) fn get(&self, index: usize) -> (Row, Range<f32>) {
+        (self.rows[index], self.tops[index]..self.tops[index + 1])
+    }
+
+    /// Which row is that of `thread`.
+    pub(super) fn position(&self, thread: ThreadId) -> Option<usize> {
+        self.rows.iter().position(|row| *row == Row::Thread(thread))
+    }
+
+    /// The thread that is `steps` threads below `from` (or above, or the first).
+    pub(super) fn neighbour(&self, from: Option<ThreadId>, down: bool) -> Option<ThreadId> {
+        let thread = |row: &Row| if let Row::Thread(thread) = row { Some(*thread) } else { None };
+        match from.and_then(|from| self.position(from)) {
+            Some(at) if down => self.rows[at + 1..].iter().find_map(thread),
+            Some(at) => self.rows[..at].iter().rev().find_map(thread),
+            None => self.rows.iter().find_map(thread),
+        }
+    }
+
+    /// How far to scroll at most to see the last row in `height`.
+    pub(super) fn most_scroll(&self, height: f32) -> f32 {
+        (self.height() - height).max(0.0)
+    }
+
+    /// `scroll`, changed as little as possible so that all of row `index` is in `height`.
+    pub(super) fn scroll_to(&self, index: usize, scroll: f32, height: f32) -> f32 {
+        let (top, bottom) = (self.tops[index], self.tops[index + 1]);
+        scroll.max(bottom - height).min(top).clamp(0.0, self.most_scroll(height))
+    }
+}
+
+impl Row {
+    fn height(self) -> f32 {
+        match self {
+            Self::Thread(_) => TRACK,
+            Self::Process(_) | Self::Empty => HEADER,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_profiles::{TestProfile, workers};
+
+    #[test]
+    fn rows_in_view_are_those_that_are_touched() {
+        let rows = Rows::new(&workers(5000), &Folding::default());
+        assert_eq!(rows.height(), 5000.0 * TRACK);
+        assert_eq!(rows.visible(0.0, 1.0), 0..1);
+        assert_eq!(rows.visible(TRACK, 2.0 * TRACK), 1..2);
+        assert_eq!(rows.visible(TRACK - 1.0, 2.0 * TRACK + 1.0), 0..3);
+        assert_eq!(rows.visible(rows.height() - 1.0, rows.height() + 100.0), 4999..5000);
+        assert!(rows.visible(rows.height(), rows.height() + 1.0).is_empty());
+        for index in [0, 1, 77, 4999] {
+            let (row, y) = rows.get(index);
+            assert_eq!(rows.at(y.start), Some(row));
+            assert_eq!(rows.at(y.end - 0.5), Some(row));
+        }
+        assert_eq!((rows.at(-0.5), rows.at(rows.height())), (None, None));
+    }
+
+    #[test]
+    fn scrolling_to_a_row_goes_no_further_than_needed() {
+        let rows = Rows::new(&workers(100), &Folding::default());
+        let height = 10.0 * TRACK;
+        assert_eq!(rows.scroll_to(5, 0.0, height), 0.0, "it is in view");
+        assert_eq!(rows.scroll_to(10, 0.0, height), TRACK);
+        assert_eq!(rows.scroll_to(10, 50.0 * TRACK, height), 10.0 * TRACK);
+        assert_eq!(rows.scroll_to(99, 0.0, height), rows.most_scroll(height));
+        assert_eq!(rows.most_scroll(1e6), 0.0);
+    }
+
+    #[test]
+    fn neighbours_are_threads_and_end_at_the_ends() {
+        let mut profile = TestProfile::new();
+        let stack = profile.stack(&["main"], traceview_core::model::StandardCategory::Std);
+        for pid in 0..2 {
+            let process = profile.process("p", pid);
+            for samples in [2, 1] {
+                let thread = profile.thread(process, "t");
+                profile.samples(thread, stack, samples);
+            }
+        }
+        let rows = Rows::new(&profile.finish(), &Folding::default());
+        let [first, second, third, last] = [0, 1, 2, 3].map(ThreadId::new);
+        assert_eq!(rows.neighbour(None, true), Some(first));
+        assert_eq!(rows.neighbour(Some(second), true), Some(third), "over the name of a process");
+        assert_eq!(rows.neighbour(Some(third), false), Some(second));
+        assert_eq!((rows.neighbour(Some(first), false), rows.neighbour(Some(last), true)), (None, None));
+    }
+
+    #[test]
+    fn processes_of_one_thread_each_have_no_lines_of_their_own() {
+        let mut profile = TestProfile::new();
+        let stack = profile.stack(&["main"], traceview_core::model::StandardCategory::Std);
+        for pid in 0..3 {
+            let process = profile.process("p", pid);
+            let thread = profile.thread(process, "t");
+            profile.samples(thread, stack, 1);
+        }
+        let rows = Rows::new(&profile.finish(), &Folding::default());
+        assert!(rows.single_threads);
+        assert_eq!(rows.height(), 3.0 * TRACK);
+    }
+
+    #[test]
+    fn parts_of_a_flat_panel_do_not_stick_out() {
+        let rect = Rect::from_min_max(pos2(10.0, 20.0), pos2(60.0, 50.0));
+        for timed in [false, true] {
+            let areas = Areas::of(rect, timed);
+            for part in [areas.overview, areas.ruler, areas.tracks] {
+                assert!(rect.contains_rect(part), "{part:?}");
+                assert!(plot(part).width() >= 1.0 && !gutter(part).is_negative());
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What rows are called, and what is said of them.
+
+use std::sync::Arc;
+
+use traceview_core::analysis::percent;
+use traceview_core::model::{ProcessId, ThreadId, Time, WaitReason};
+use traceview_core::report::{format_duration, format_percent};
+
+use super::layout::{Row, Rows};
+use super::model::{Busy, Doing, Track, doing};
+use crate::document::Document;
+use crate::widget::TimeView;
+
+/// What a row is called.
+pub(super) fn title(document: &Document, rows: &Rows, row: Row) -> String {
+    match row {
+        Row::Thread(thread) if rows.single_threads => {
+            let row = &document.profile.threads[thread.index()];
+            format!("{} · {}", document.thread_name(thread), document.profile.processes[row.process.index()].pid)
+        }
+        Row::Thread(thread) => thread_title(document, thread),
+        Row::Process(process) => process_title(document, process),
+        Row::Empty => count(rows.empty, "thread") + " without samples",
+    }
+}
+
+/// A thread's name; that of a main thread says so.
+pub(super) fn thread_title(document: &Document, thread: ThreadId) -> String {
+    let name = document.thread_name(thread);
+    let row = &document.profile.threads[thread.index()];
+    match name {
+        "" => format!("thread {}", row.tid),
+        _ if row.is_main && !name.to_lowercase().contains("main") => format!("{name} (main)"),
+        _ => name.to_owned(),
+    }
+}
+
+fn process_title(document: &Document, process: ProcessId) -> String {
+    let process = &document.profile.processes[process.index()];
+    match document.profile.string(process.name) {
+        "" => format!("process {}", process.pid),
+        name => format!("{name} · {}", process.pid),
+    }
+}
+
+/// How busy a row was.
+pub(super) fn numbers(document: &Document, rows: &Rows, row: Row) -> String {
+    match row {
+        Row::Thread(thread) => thread_numbers(document, rows, thread),
+        Row::Process(process) => {
+            let (cpu, threads) = rows.process(process);
+            format!("{} · {}", count(threads, "thread"), share(cpu.as_secs_f64(), rows))
+        }
+        Row::Empty => String::new(),
+    }
+}
+
+fn thread_numbers(document: &Document, rows: &Rows, thread: ThreadId) -> String {
+    let totals = document.activity[thread.index()];
+    let row = &document.profile.threads[thread.index()];
+    if totals.samples == 0 {
+        return if totals.slices > 0 { count(totals.slices, "slice") } else { "0 ns".to_owned() };
+    }
+    let share = share(totals.cpu.as_secs_f64(), rows);
+    if row.samples.cpu.is_empty() && document.profile.meta.interval.is_none() {
+        format!("{} · {share}", count(totals.samples, "sample"))
+    } else {
+        format!("{} · {share}", format_duration(totals.cpu))
+    }
+}
+
+fn share(cpu: f64, rows: &Rows) -> String {
+    format_percent(percent(cpu, rows.cpu.as_secs_f64()))
+}
+
+/// `1 thread`, `12 threads`, `12,345 samples`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + thing.len() + 6);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text.push(' ');
+    text.push_str(thing);
+    if number != 1 {
+        text.push('s');
+    }
+    text
+}
+
+/// How many threads there are, and how many of them are not shown.
+pub(super) fn census(document: &Document, rows: &Rows) -> String {
+    let threads = count(document.profile.threads.len(), "thread");
+    if rows.hidden > 0 { format!("{threads} · {} hidden", rows.hidden) } else { threads }
+}
+
+/// All about a thread, line by line.
+pub(super) fn thread_lines(document: &Document, rows: &Rows, thread: ThreadId) -> Vec<String> {
+    let row = &document.profile.threads[thread.index()];
+    let process = &document.profile.processes[row.process.index()];
+    let totals = document.activity[thread.index()];
+    let mut lines = vec![
+        thread_title(document, thread),
+        format!("thread {} of {} ({})", row.tid, document.profile.string(process.name), process.pid),
+    ];
+    if totals.samples > 0 {
+        let samples = count(totals.samples, "sample");
+        lines.push(format!("{} of the profile in {samples}", thread_numbers(document, rows, thread)));
+    }
+    if totals.slices > 0 {
+        lines.push(count(totals.slices, "slice"));
+    }
+    if !row.waits.is_empty() {
+        let waited = row.waits.duration.iter().copied().sum();
+        lines.push(format!("{} off CPU in {}", format_duration(waited), count(row.waits.len(), "wait")));
+    }
+    lines
+}
+
+/// What `thread` did at `at`, line by line; `view` says how long a point on the screen is.
+pub(super) fn moment_lines(
+    document: &Arc<Document>,
+    track: &Track,
+    thread: ThreadId,
+    at: Time,
+    view: &TimeView,
+) -> Vec<String> {
+    let percentage = format_percent(track.share_at(at, view.duration(1.0)) * 100.0);
+    let what = match track.busy {
+        Busy::Samples(_) => "of a CPU",
+        Busy::Slices(_) => "of the time in slices",
+    };
+    let mut lines = vec![format!("{percentage} {what}")];
+    let profile = &document.profile;
+    let row = &profile.threads[thread.index()];
+    match doing(document, track, thread, at) {
+        Doing::Running(sample) => lines.push(match row.samples.stack[sample] {
+            Some(stack) => document.function_name(document.function(stack)).to_owned(),
+            None => "no stack".to_owned(),
+        }),
+        Doing::Slice(slice) => {
+            let name = profile.string(row.slices.name[slice]);
+            lines.push(format!("{name} ({})", format_duration(row.slices.duration[slice])));
+        }
+        Doing::Waiting(wait) => {
+            let wait = row.waits.get(wait);
+            let reason = match wait.reason {
+                WaitReason::Blocked => "waiting",
+                WaitReason::Runnable => "ready to run, but no CPU was free",
+                WaitReason::Stopped => "stopped",
+            };
+            let syscall = wait.syscall.map_or(String::new(), |syscall| format!(" in {}", profile.string(syscall)));
+            let target = wait.target.map_or(String::new(), |target| format!(" on {}", profile.string(target)));
+            lines.push(format!("{reason}{syscall}{target} for {}", format_duration(wait.duration)));
+        }
+        Doing::Unknown => {}
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_things_can_be_read() {
+        assert_eq!(count(1, "thread"), "1 thread");
+        assert_eq!(count(0, "slice"), "0 slices");
+        assert_eq!(count(999, "slice"), "999 slices");
+        assert_eq!(count(1_234_567, "sample"), "1,234,567 samples");
+    }
+}
