@@ -1,5 +1,7 @@
 //! Which functions a search text matches.
 
+use std::ops::Range;
+
 use traceview_core::model::{FunctionId, Profile};
 
 /// What was typed in the search box: the words that a name must contain, in any case and order.
@@ -29,6 +31,18 @@ impl SearchQuery {
     /// Whether each word stands in one of `texts`.
     pub fn matches<'a>(&self, texts: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
         self.words.iter().all(|word| texts.clone().any(|text| contains_ignoring_case(text, word)))
+    }
+
+    /// Where its words stand in `text`: byte ranges in order, which do not overlap.
+    pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
+        let mut hits: Vec<Range<usize>> = Vec::new();
+        for (at, _) in text.char_indices() {
+            let longest = self.words.iter().filter_map(|word| length_of_hit(&text[at..], word)).max();
+            if let Some(length) = longest.filter(|_| hits.last().is_none_or(|last| last.end <= at)) {
+                hits.push(at..at + length);
+            }
+        }
+        hits
     }
 
     /// The functions whose name, source path, or crate it matches: time grows with the functions, so a job's work for
@@ -74,6 +88,20 @@ fn contains_ignoring_case(text: &str, word: &str) -> bool {
     text.to_lowercase().contains(word)
 }
 
+/// How many bytes of `text` are `word`, which is in lower case, if it starts with it.
+fn length_of_hit(text: &str, word: &str) -> Option<usize> {
+    let mut rest = word;
+    for (at, c) in text.char_indices() {
+        if rest.is_empty() {
+            return Some(at);
+        }
+        for lower in c.to_lowercase() {
+            rest = rest.strip_prefix(lower)?;
+        }
+    }
+    rest.is_empty().then_some(text.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +118,16 @@ mod tests {
         assert!(matches("  ", "anything"));
         assert!(SearchQuery::parse(" \t").is_empty());
         assert!(!matches("longer than the text", "lo"));
+    }
+
+    #[test]
+    fn hits_are_where_the_words_stand() {
+        let hits = |query: &str, text: &str| {
+            SearchQuery::parse(query).hits(text).into_iter().map(|hit| text[hit].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(hits("find mem", "memchr::Memmem::find"), ["mem", "Mem", "mem", "find"]);
+        assert_eq!(hits("mem memchr", "memchr"), ["memchr"], "the longer one");
+        assert_eq!(hits("größe", "a::GRÖßE::b"), ["GRÖßE"]);
+        assert!(hits("", "abc").is_empty() && hits("abcd", "abc").is_empty());
     }
 }

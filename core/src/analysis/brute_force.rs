@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Strategy, any};
-use proptest::{prop_assert_eq, proptest};
+use proptest::{prop_assert, prop_assert_eq, proptest};
 
 use super::fixture::Fixture;
 use super::{
     GrowingTree, InvertedTree, Measure, NodeId, Selection, StackValues, Summary, Tree, WaitKind, call_tree, functions,
 };
-use crate::model::{Profile, StackId, ThreadId, Time, TimeRange};
+use crate::model::{FunctionId, Profile, StackId, ThreadId, Time, TimeRange};
 
 /// What to build a profile of. Small numbers of everything, so that all coincidences occur.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl Seen {
 type Sums<K> = BTreeMap<K, (i64, i64, u64)>;
 
 #[expect(clippy::cast_possible_truncation, reason = "the values of these tests are small whole numbers")]
-fn whole(value: f64) -> i64 {
+fn whole_number(value: f64) -> i64 {
     assert_eq!(value.fract().abs(), 0.0, "{value} is whole");
     value as i64
 }
@@ -168,7 +168,7 @@ fn tree_sums(profile: &Profile, tree: &Tree) -> Sums<Vec<String>> {
         assert_eq!(path.len(), node.depth as usize);
         path.push(node.callee.name(profile).into_owned());
         paths.push(path.clone());
-        let old = sums.insert(path, (whole(node.own.value), whole(node.total.value), node.total.samples));
+        let old = sums.insert(path, (whole_number(node.own.value), whole_number(node.total.value), node.total.samples));
         assert_eq!(old, None, "a function is one node below each node");
         let siblings: Vec<f64> = tree.children(id).map(|child| tree.node(child).total.value).collect();
         assert!(siblings.is_sorted_by(|left, right| left >= right), "the largest comes first");
@@ -203,7 +203,7 @@ proptest! {
         let profile = build(&plan);
         let seen = seen(&profile, &selection, measure);
         let values = StackValues::of(&profile, &selection, measure).expect("all threads count time or samples");
-        prop_assert_eq!(whole(values.total.value), seen.iter().map(|one| one.value).sum::<i64>());
+        prop_assert_eq!(whole_number(values.total.value), seen.iter().map(|one| one.value).sum::<i64>());
         prop_assert_eq!(values.total.samples, seen.len() as u64);
 
         let tree = call_tree(&profile, &values);
@@ -232,15 +232,40 @@ proptest! {
         let found: Sums<String> = list
             .rows
             .iter()
-            .map(|row| (name(row), (whole(row.own.value), whole(row.total.value), row.total.samples)))
+            .map(|row| (name(row), (whole_number(row.own.value), whole_number(row.total.value), row.total.samples)))
             .collect();
         prop_assert_eq!(found, expected);
         for row in &list.rows {
             let best = lines.iter().filter(|((of, _), _)| *of == name(row)).map(|((_, line), own)| (*own, -i64::from(*line))).max();
-            prop_assert_eq!(row.hottest.map(|hot| (whole(hot.own.value), -i64::from(hot.line))), best);
+            prop_assert_eq!(row.hottest.map(|hot| (whole_number(hot.own.value), -i64::from(hot.line))), best);
         }
         let own: f64 = list.rows.iter().map(|row| row.own.value).sum();
-        prop_assert_eq!(whole(own + list.whole.stackless.value), whole(list.whole.total.value));
+        prop_assert_eq!(whole_number(own + list.whole.stackless.value), whole_number(list.whole.total.value));
+    }
+
+    #[test]
+    fn what_is_retained_is_what_a_look_at_each_stack_finds(
+        plan in plans(),
+        selection in selections(),
+        measure in proptest::sample::select(vec![Measure::Cpu, Measure::Samples, Measure::OffCpu, Measure::Wall]),
+        wanted in proptest::sample::subsequence(vec!["f0", "f1", "f2", "lib+0x3", "[cut short]"], 0..=5),
+    ) {
+        let profile = build(&plan);
+        let name = |id: FunctionId| profile.string(profile.functions.name[id.index()]);
+        let mut seen = seen(&profile, &selection, measure);
+        seen.retain(|one| one.frames.iter().any(|(name, _)| wanted.contains(&name.as_str())));
+        let mut values = StackValues::of(&profile, &selection, measure).expect("all threads count time or samples");
+        let whole = values.whole();
+        values.retain(&profile, |id| wanted.contains(&name(id)));
+        prop_assert_eq!(values.whole(), whole);
+        prop_assert_eq!(whole_number(values.total.value), seen.iter().map(|one| one.value).sum::<i64>());
+        prop_assert_eq!(values.total.samples, seen.len() as u64);
+        prop_assert_eq!(tree_sums(&profile, &call_tree(&profile, &values)), path_sums(&seen, Seen::path, false));
+        let mut inverted = InvertedTree::new(&profile, &values);
+        inverted.expand_up_to(usize::MAX);
+        prop_assert!(inverted.tree().ids().all(|id| inverted.is_leaf(id) == (inverted.tree().children(id).len() == 0)));
+        let reversed = |one: &Seen| one.path().into_iter().rev().collect();
+        prop_assert_eq!(tree_sums(&profile, inverted.tree()), path_sums(&seen, reversed, true));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The call tree upside down: each function that samples were taken in, and below it who called it.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use super::amount::Amount;
 use super::stack_values::StackValues;
@@ -13,9 +13,11 @@ use crate::model::{Profile, StackId};
 /// Each sample is below exactly one root, the function that it was taken in, and is on one path there: its stack from
 /// the innermost frame outwards. So a recursive function's root counts each sample once. `own` is what was taken in
 /// the node itself: everything at a root, nothing at its callers.
+///
+/// `P` is a reference to the profile, or an `Arc` of it for a tree that outlives the function that made it.
 #[derive(Clone, Debug)]
-pub struct InvertedTree<'a> {
-    profile: &'a Profile,
+pub struct InvertedTree<P> {
+    profile: P,
     tree: Tree,
     entries: Vec<Entry>,
     /// By node: its entries, and whether its callers are nodes already.
@@ -29,9 +31,9 @@ struct Entry {
     amount: Amount,
 }
 
-impl<'a> InvertedTree<'a> {
+impl<P: Deref<Target = Profile>> InvertedTree<P> {
     /// The roots of the inverted tree of `values`.
-    pub fn new(profile: &'a Profile, values: &StackValues) -> Self {
+    pub fn new(profile: P, values: &StackValues) -> Self {
         let samples = values.own.iter().enumerate().filter(|(_, own)| own.samples > 0).map(|(stack, own)| {
             let stack = StackId::new(stack);
             let entry = Entry { caller: profile.stacks.prefix[stack.index()], amount: *own };
@@ -42,7 +44,8 @@ impl<'a> InvertedTree<'a> {
             (Callee::Wait(values.wait_kinds[waits.kind]), entry)
         });
         let mut grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
-        let mut inverted = Self { profile, tree: Tree::empty(values.whole()), entries: Vec::new(), state: Vec::new() };
+        let tree = Tree::empty(values.whole());
+        let mut inverted = Self { profile, tree, entries: Vec::new(), state: Vec::new() };
         inverted.add(None, &mut grouped);
         inverted
     }
@@ -73,7 +76,7 @@ impl<'a> InvertedTree<'a> {
             nodes.push((Draft { callee: same[0].0, parent: None, own, total }, start..self.entries.len()));
         }
         nodes.sort_unstable_by(|(left, _), (right, _)| {
-            by_total_then_name((left.callee, left.total), (right.callee, right.total), self.profile)
+            by_total_then_name((left.callee, left.total), (right.callee, right.total), &self.profile)
         });
         let (drafts, ranges): (Vec<Draft>, Vec<Range<usize>>) = nodes.into_iter().unzip();
         self.tree.add_children(parent, &drafts);
@@ -81,9 +84,14 @@ impl<'a> InvertedTree<'a> {
     }
 }
 
-impl GrowingTree for InvertedTree<'_> {
+impl<P: Deref<Target = Profile>> GrowingTree for InvertedTree<P> {
     fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    fn is_leaf(&self, id: NodeId) -> bool {
+        let (range, _) = &self.state[id.index()];
+        self.entries[range.clone()].iter().all(|entry| entry.caller.is_none())
     }
 
     fn expand(&mut self, id: NodeId) {

@@ -1,7 +1,8 @@
 //! Pure functions from a profile and a [`Selection`] to what a view or a report shows.
 //!
-//! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples) → [`call_tree()`],
-//! [`InvertedTree`], [`functions()`], [`crate_shares`] (passes over the stacks, none of them recursive).
+//! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
+//! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
+//! [`crate_shares`] (passes over the stacks, none of them recursive).
 
 mod amount;
 mod call_tree;
@@ -11,6 +12,7 @@ mod filter;
 mod functions;
 mod interval;
 mod inverted;
+mod retain;
 mod stack_values;
 mod summary;
 mod tree;

@@ -28,6 +28,8 @@ pub struct StackValues {
     pub total: Amount,
     /// The sum of the squares of all samples' values.
     squares: f64,
+    /// What shares are of.
+    whole: Whole,
 }
 
 /// The waits of one kind at one stack.
@@ -70,6 +72,8 @@ impl StackValues {
     }
 
     fn add_up(profile: &Profile, threads: &[&Thread], selection: &Selection, (measure, unit): (Measure, Unit)) -> Self {
+        let whole =
+            Whole { measure, unit, total: Amount::default(), stackless: Amount::default(), effective_samples: None };
         let mut values = Self {
             measure,
             unit,
@@ -79,6 +83,7 @@ impl StackValues {
             without_stack: Amount::default(),
             total: Amount::default(),
             squares: 0.0,
+            whole,
         };
         if measure != Measure::OffCpu {
             for thread in threads {
@@ -89,23 +94,20 @@ impl StackValues {
         if matches!(measure, Measure::OffCpu | Measure::Wall) {
             values.add_waits(threads, selection);
         }
-        values.total = values.own.iter().chain(values.waits.iter().map(|waits| &waits.amount)).copied().sum();
-        values.total += values.without_stack;
+        values.total = values.sum();
+        values.whole = values.measure_whole();
         values
     }
 
-    /// What shares of these values are of.
+    /// The sum of what is counted.
+    pub(super) fn sum(&self) -> Amount {
+        let waits = self.waits.iter().map(|waits| waits.amount);
+        self.own.iter().copied().chain(waits).chain([self.without_stack]).sum()
+    }
+
+    /// What shares of these values are of: everything that was selected, also what [`retain`](Self::retain) took away.
     pub fn whole(&self) -> Whole {
-        let stackless_waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
-        let sampled = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
-        Whole {
-            measure: self.measure,
-            unit: self.unit,
-            total: self.total,
-            stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
-            // (Σw)² / Σw² equal samples would scatter as these of different weights do.
-            effective_samples: (self.waits.is_empty() && self.squares > 0.0).then(|| sampled * sampled / self.squares),
-        }
+        self.whole
     }
 
     /// For each stack its samples and, added to their innermost user frame, its waits.
@@ -130,6 +132,19 @@ impl StackValues {
             }
         }
         totals
+    }
+
+    fn measure_whole(&self) -> Whole {
+        let stackless_waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
+        let sampled = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
+        Whole {
+            measure: self.measure,
+            unit: self.unit,
+            total: self.total,
+            stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
+            // (Σw)² / Σw² equal samples would scatter as these of different weights do.
+            effective_samples: (self.waits.is_empty() && self.squares > 0.0).then(|| sampled * sampled / self.squares),
+        }
     }
 
     fn add_samples(&mut self, thread: &Thread, selection: &Selection, counted: Counted<'_>) {

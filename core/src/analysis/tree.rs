@@ -52,6 +52,9 @@ pub trait GrowingTree {
     /// The tree as far as it has grown.
     fn tree(&self) -> &Tree;
 
+    /// Whether nothing is below `id`, also not once it is expanded.
+    fn is_leaf(&self, id: NodeId) -> bool;
+
     /// Makes sure that the nodes directly below `id` are in the tree.
     fn expand(&mut self, id: NodeId);
 }
@@ -96,6 +99,10 @@ impl Callee {
 impl GrowingTree for Tree {
     fn tree(&self) -> &Tree {
         self
+    }
+
+    fn is_leaf(&self, id: NodeId) -> bool {
+        self.node(id).children.is_empty()
     }
 
     fn expand(&mut self, _: NodeId) {}

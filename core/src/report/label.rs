@@ -99,7 +99,7 @@ impl<'a> Labels<'a> {
     /// `searcher.rs:412`, or the whole path if `full`.
     pub(super) fn place(&self, callee: Callee, line: Option<u32>, full: bool) -> String {
         let Some(path) = self.file(callee) else { return String::new() };
-        let path = if full { without_store(path) } else { last_parts(path) };
+        let path = if full { known_path(path) } else { short_path(path) };
         match line {
             Some(line) => format!("{}:{line}", printable(path)),
             None => printable(path).into_owned(),
@@ -108,14 +108,14 @@ impl<'a> Labels<'a> {
 }
 
 /// A source path without the directory that cargo or the compiler's build keeps such sources in: from the crate on.
-fn without_store(path: &str) -> &str {
+pub fn known_path(path: &str) -> &str {
     let behind = |marker: &str| path.split_once(marker).and_then(|(_, rest)| Some(rest.split_once('/')?.1));
     let of_std = path.strip_prefix("/rustc/").and_then(|rest| Some(rest.split_once("/library/")?.1));
     of_std.or_else(|| behind("/registry/src/")).unwrap_or(path)
 }
 
 /// The end of a source path that a person knows it by: its name, and its directory where many files have that name.
-fn last_parts(path: &str) -> &str {
+pub fn short_path(path: &str) -> &str {
     let mut parts = path.rmatch_indices(['/', '\\']).map(|(at, separator)| at + separator.len());
     let name = parts.next().unwrap_or(0);
     if !matches!(&path[name..], "mod.rs" | "lib.rs" | "main.rs") {
@@ -140,15 +140,15 @@ mod tests {
     #[test]
     fn paths_are_shown_from_where_people_know_them() {
         let registry = "/home/me/.cargo/registry/src/index-1949cf8c/memchr-2.8.3/src/memmem/mod.rs";
-        assert_eq!(without_store(registry), "memchr-2.8.3/src/memmem/mod.rs");
-        assert_eq!(without_store("/rustc/59807616e1fa/library/core/src/cmp.rs"), "core/src/cmp.rs");
-        assert_eq!(without_store("/home/me/tool/src/main.rs"), "/home/me/tool/src/main.rs");
-        assert_eq!(without_store("/registry/src/odd"), "/registry/src/odd");
-        assert_eq!(last_parts(registry), "memmem/mod.rs");
-        assert_eq!(last_parts("/home/me/tool/src/main.rs"), "tool/src/main.rs");
-        assert_eq!(last_parts("/home/me/tool/src/parse.rs"), "parse.rs");
+        assert_eq!(known_path(registry), "memchr-2.8.3/src/memmem/mod.rs");
+        assert_eq!(known_path("/rustc/59807616e1fa/library/core/src/cmp.rs"), "core/src/cmp.rs");
+        assert_eq!(known_path("/home/me/tool/src/main.rs"), "/home/me/tool/src/main.rs");
+        assert_eq!(known_path("/registry/src/odd"), "/registry/src/odd");
+        assert_eq!(short_path(registry), "memmem/mod.rs");
+        assert_eq!(short_path("/home/me/tool/src/main.rs"), "tool/src/main.rs");
+        assert_eq!(short_path("/home/me/tool/src/parse.rs"), "parse.rs");
         for whole in ["main.rs", "src/main.rs", "", "/"] {
-            assert!(whole.ends_with(last_parts(whole)));
+            assert!(whole.ends_with(short_path(whole)));
         }
     }
 }

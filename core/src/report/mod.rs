@@ -19,9 +19,10 @@ mod tests;
 
 pub use info::{InfoSource, info_json, write_info};
 pub use json::{top_json, tree_json};
+pub use label::{known_path, short_path};
 pub use number::{format_amount, format_duration, format_percent};
 pub use outline::TreeLimits;
-pub use style::{Style, shorten};
+pub use style::{Style, printable, shorten};
 pub use summary::{SummaryLines, write_summary};
-pub use top::write_top;
+pub use top::{is_guess, write_top};
 pub use tree::{TreeDirection, write_tree};

@@ -37,7 +37,7 @@ pub(super) fn columns(text: &str) -> usize {
 }
 
 /// `text` with everything that would not stay on its line, or would command the terminal, written out as an escape.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return text.into();
     }

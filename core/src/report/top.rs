@@ -86,8 +86,8 @@ pub(super) fn plus_minus(whole: &Whole, value: f64) -> String {
     }
 }
 
-/// Whether a share that `samples` samples make up can't be judged.
-pub(super) fn is_guess(whole: &Whole, samples: u64) -> bool {
+/// Whether a share of `whole` that `samples` samples make up can't be judged.
+pub fn is_guess(whole: &Whole, samples: u64) -> bool {
     whole.effective_samples.is_some() && samples < FEW_SAMPLES
 }
 

@@ -6,6 +6,10 @@ pub mod flame_chart;
 pub mod functions;
 pub mod timeline;
 
+mod amounts;
+mod counted;
+mod labels;
+
 use std::sync::Arc;
 
 use egui::{Ui, Vec2};

@@ -15,7 +15,6 @@ use crate::describe;
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
-use crate::search::{FunctionSet, SearchQuery};
 use crate::selection::Selection;
 use crate::theme::Theme;
 use crate::widget::TimeView;
@@ -26,8 +25,6 @@ pub(super) struct OpenDocument {
     state: State,
     analyses: Analyses,
     panels: Vec<Box<dyn Panel>>,
-    /// What is searched for, and what it matches.
-    found: Option<(String, FunctionSet)>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
 }
@@ -44,7 +41,6 @@ impl OpenDocument {
             state: State::new(&document),
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
-            found: None,
             pointer: None,
             document,
         }
@@ -84,7 +80,6 @@ impl OpenDocument {
 
     pub(super) fn ui(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, focus_search: bool) {
         let mut actions = Vec::new();
-        self.update_search();
         self.analyses.update(&self.document, self.state.selection(), jobs);
         self.tool_bar(ui, focus_search, &mut actions);
         self.status_bar(ui, jobs);
@@ -171,15 +166,6 @@ impl OpenDocument {
         }
     }
 
-    fn update_search(&mut self) {
-        let text = &self.state.selection().search;
-        if self.found.as_ref().is_some_and(|found| found.0 == *text) {
-            return;
-        }
-        let query = SearchQuery::parse(text);
-        self.found = (!query.is_empty()).then(|| (text.clone(), query.functions(&self.document.profile)));
-    }
-
     /// Zoom buttons, the search field, and what restricts the tables, each with a way to take it away.
     fn tool_bar(&mut self, ui: &mut Ui, focus_search: bool, actions: &mut Vec<Action>) {
         EguiPanel::top("tools").show(ui, |ui| {
@@ -220,7 +206,7 @@ impl OpenDocument {
         if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
             response.surrender_focus();
         }
-        if let Some((_, found)) = &self.found {
+        if let Some(found) = self.analyses.found() {
             let functions = self.document.profile.functions.len();
             ui.label(RichText::new(format!("{} of {functions} functions", found.len())).weak());
         }
@@ -284,7 +270,7 @@ impl OpenDocument {
             document: &self.document,
             selection: self.state.selection(),
             analyses: &self.analyses,
-            found: self.found.as_ref().map(|found| &found.1),
+            found: self.analyses.found().map(AsRef::as_ref),
             theme,
             jobs,
             actions,

@@ -1,0 +1,194 @@
+//! What of a tree is expanded, and which of its rows is selected.
+
+use std::sync::Arc;
+
+use traceview_core::analysis::{Callee, GrowingTree, NodeId};
+use traceview_core::model::{FunctionId, Profile};
+
+use super::outline::{MOST_EXPANDED, OutlineRow, heaviest, is_found, open_all, open_heaviest, outline};
+use super::paths::{PathId, Paths};
+use crate::analyses::Tables;
+use crate::panels::amounts::grouped;
+use crate::search::FunctionSet;
+use crate::widget::{BranchInput, Sort, TableInput};
+
+/// The state of one direction of the tree. It is kept by paths of functions, whatever becomes of the tree.
+#[derive(Debug, Default)]
+pub(super) struct Branches {
+    paths: Paths,
+    selected: Option<PathId>,
+    /// Whether the selected row must be brought into view.
+    reveal: bool,
+    shown_once: bool,
+    made: Option<Made>,
+    notice: Option<String>,
+}
+
+/// The rows that are shown, and what they were made of.
+#[derive(Debug)]
+struct Made {
+    tables: Arc<Tables>,
+    version: u64,
+    sort: Sort,
+    rows: Vec<OutlineRow>,
+}
+
+impl Branches {
+    /// What is expanded when a tree is shown for the first time: its heaviest path.
+    pub(super) fn show_first(&mut self, tree: &mut dyn GrowingTree, inverted: bool) {
+        if !std::mem::replace(&mut self.shown_once, true) && !inverted {
+            self.open_heaviest(tree);
+        }
+    }
+
+    /// Whether the rows are not of `tables` yet.
+    pub(super) fn is_of_other_tables(&self, tables: &Arc<Tables>) -> bool {
+        self.made.as_ref().is_none_or(|made| !Arc::ptr_eq(&made.tables, tables))
+    }
+
+    /// Whether what was selected is not in the tree.
+    pub(super) fn has_lost_selection(&self, tree: &dyn GrowingTree) -> bool {
+        self.selected.is_some_and(|path| self.paths.resolve(tree.tree(), path).is_none())
+    }
+
+    /// Selects the heaviest node of `function`, if that is not selected.
+    pub(super) fn follow(&mut self, tree: &dyn GrowingTree, function: Option<FunctionId>) {
+        let Some(function) = function else { return };
+        let wanted = Callee::Function(function);
+        let selected = self.selected.and_then(|path| self.paths.resolve(tree.tree(), path));
+        if selected.is_some_and(|id| tree.tree().node(id).callee == wanted) {
+            return;
+        }
+        self.selected = None;
+        if let Some(id) = heaviest(tree.tree(), |callee| callee == wanted) {
+            self.select(tree, id);
+        }
+    }
+
+    /// Brings the heaviest node that a search found into view.
+    pub(super) fn uncover_found(&mut self, tree: &dyn GrowingTree, found: Option<&FunctionSet>) {
+        if found.is_some()
+            && let Some(id) = heaviest(tree.tree(), |callee| is_found(found, callee))
+        {
+            self.select(tree, id);
+        }
+    }
+
+    /// Expands the heaviest path below the selected node, or else of the whole tree.
+    pub(super) fn open_heaviest(&mut self, tree: &mut dyn GrowingTree) {
+        let from = self.selected.and_then(|path| self.paths.resolve(tree.tree(), path));
+        if let Some(id) = open_heaviest(tree, &mut self.paths, from) {
+            self.select(tree, id);
+        }
+    }
+
+    /// Makes the rows, if anything has changed.
+    pub(super) fn outline(&mut self, tree: &mut dyn GrowingTree, tables: &Arc<Tables>, sort: Sort, profile: &Profile) {
+        let version = self.paths.version();
+        let fits = |made: &Made| Arc::ptr_eq(&made.tables, tables) && (made.version, made.sort) == (version, sort);
+        if !self.made.as_ref().is_some_and(fits) {
+            let rows = outline(tree, &self.paths, sort, profile);
+            self.made = Some(Made { tables: Arc::clone(tables), version, sort, rows });
+        }
+    }
+
+    pub(super) fn rows(&self) -> &[OutlineRow] {
+        self.made.as_ref().map_or(&[], |made| &made.rows)
+    }
+
+    pub(super) fn selected_row(&self) -> Option<usize> {
+        let selected = self.selected?;
+        self.rows().iter().position(|row| row.path == Some(selected))
+    }
+
+    /// Whether the selected row must be brought into view; once.
+    pub(super) fn take_reveal(&mut self) -> bool {
+        std::mem::take(&mut self.reveal)
+    }
+
+    /// What a person must be told.
+    pub(super) fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// Does what `input` says; gives the function that it selects.
+    pub(super) fn apply(&mut self, tree: &mut dyn GrowingTree, input: &TableInput) -> Option<FunctionId> {
+        let before = self.selected;
+        if *input != TableInput::default() {
+            self.notice = None;
+        }
+        if let Some(row) = input.selected.or(input.activated).and_then(|row| self.rows().get(row).copied()) {
+            // Where the person looks already: nothing to reveal.
+            self.set_selected(tree, row.id);
+        }
+        if let Some(row) = input.activated {
+            self.toggle(tree, row);
+        }
+        match input.branch {
+            Some(BranchInput::Toggle(row)) => self.toggle(tree, row),
+            Some(other) => self.change_selected(tree, other),
+            None => {}
+        }
+        let selected = self.selected.filter(|selected| before != Some(*selected))?;
+        match tree.tree().node(self.paths.resolve(tree.tree(), selected)?).callee {
+            Callee::Function(function) => Some(function),
+            Callee::Wait(_) => None,
+        }
+    }
+
+    fn change_selected(&mut self, tree: &mut dyn GrowingTree, input: BranchInput) {
+        let Some(path) = self.selected else { return };
+        let Some(id) = self.paths.resolve(tree.tree(), path) else { return };
+        let open = self.paths.is_open(path) && !tree.is_leaf(id);
+        match input {
+            BranchInput::Open if open => {
+                tree.expand(id);
+                // The first one as they are sorted: it stands in the next row.
+                let next = self.selected_row().and_then(|row| self.rows().get(row + 1)).map(|row| row.id);
+                if let Some(child) = next {
+                    self.select(tree, child);
+                }
+            }
+            BranchInput::Open => self.paths.set_open(path, !tree.is_leaf(id)),
+            BranchInput::Close if open => self.paths.set_open(path, false),
+            BranchInput::Close => {
+                if let Some(around) = tree.tree().node(id).parent {
+                    self.select(tree, around);
+                }
+            }
+            BranchInput::OpenHeaviest => self.open_heaviest(tree),
+            BranchInput::OpenAll => {
+                if !open_all(tree, &mut self.paths, id) {
+                    let most = grouped(MOST_EXPANDED as u64);
+                    self.notice = Some(format!("Expanded {most} rows below the selected one; there are more."));
+                }
+            }
+            BranchInput::Toggle(_) => {}
+        }
+    }
+
+    fn toggle(&mut self, tree: &dyn GrowingTree, row: usize) {
+        let Some(row) = self.rows().get(row).copied() else { return };
+        if let Some(expanded) = row.expanded {
+            let path = self.paths.of(tree.tree(), row.id);
+            self.paths.set_open(path, !expanded);
+        }
+    }
+
+    fn select(&mut self, tree: &dyn GrowingTree, id: NodeId) {
+        let path = self.set_selected(tree, id);
+        self.paths.uncover(path);
+        self.reveal = true;
+    }
+
+    fn set_selected(&mut self, tree: &dyn GrowingTree, id: NodeId) -> PathId {
+        let path = self.paths.of(tree.tree(), id);
+        self.selected = Some(path);
+        // The row may not have had a path so far.
+        let rows = self.made.iter_mut().flat_map(|made| &mut made.rows);
+        if let Some(row) = rows.into_iter().find(|row| row.id == id) {
+            row.path = Some(path);
+        }
+        path
+    }
+}

@@ -1,0 +1,250 @@
+//! The line above the tables, which says what they count, and what stands in their place when there is nothing to list.
+
+use std::sync::Arc;
+
+use egui::{Align, Layout, RichText, Ui};
+use traceview_core::analysis::{self, Measure};
+use traceview_core::model::TimeRange;
+use traceview_core::report::{format_amount, format_percent};
+
+use super::PanelContext;
+use super::amounts::{Words, capital, grouped};
+use crate::action::Action;
+use crate::analyses::{Refusal, Tables};
+use crate::document::Document;
+
+const MEASURES: [(Measure, &str, &str); 4] = [
+    (Measure::Cpu, "CPU", "Count CPU time"),
+    (Measure::OffCpu, "Off-CPU", "Count the time of waits"),
+    (Measure::Wall, "Wall", "Count CPU time and the time of waits"),
+    (Measure::Samples, "Samples", "Count samples"),
+];
+
+/// Draws the line: the choice of what to count, what is counted, and at the right what the panel adds.
+pub(super) fn line(
+    ui: &mut Ui,
+    context: &mut PanelContext<'_>,
+    found: impl FnOnce(&Tables) -> String,
+    add: impl FnOnce(&mut Ui),
+) {
+    let tables = context.analyses.tables().and_then(Result::ok).map(Arc::clone);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        measure_switch(ui, context);
+        ui.separator();
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            add(ui);
+            let Some(tables) = &tables else { return };
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let text = sentence(context.document, tables);
+                let label = ui.add(egui::Label::new(text).truncate());
+                label.on_hover_text(explanation(tables));
+                if tables.found.is_some() {
+                    ui.add_space(6.0);
+                    ui.add(egui::Label::new(RichText::new(found(tables)).color(context.theme.accent)).truncate());
+                }
+            });
+        });
+    });
+}
+
+/// The tables, if they have anything to list; otherwise says why not, and what to do about it.
+pub(super) fn listed(ui: &mut Ui, context: &mut PanelContext<'_>) -> Option<Arc<Tables>> {
+    let nothing = match context.analyses.tables() {
+        None => Nothing::new("Counting…"),
+        Some(Err(refusal)) => refused(refusal),
+        Some(Ok(tables)) => match why_nothing(context.document, tables) {
+            None => return Some(Arc::clone(tables)),
+            Some(nothing) => nothing,
+        },
+    };
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() / 3.0).min(60.0));
+        ui.label(RichText::new(nothing.reason).size(15.0));
+        if let Some(more) = nothing.more {
+            ui.label(RichText::new(more).color(context.theme.weak_text));
+        }
+        ui.add_space(6.0);
+        for (title, action) in nothing.ways_out {
+            if ui.button(title).clicked() {
+                context.actions.push(action);
+            }
+        }
+    });
+    None
+}
+
+/// Why nothing is listed.
+#[derive(Debug, Default)]
+struct Nothing {
+    reason: String,
+    more: Option<&'static str>,
+    ways_out: Vec<(&'static str, Action)>,
+}
+
+impl Nothing {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..Self::default() }
+    }
+
+    fn or(mut self, title: &'static str, action: Action) -> Self {
+        self.ways_out.push((title, action));
+        self
+    }
+}
+
+fn measure_switch(ui: &mut Ui, context: &mut PanelContext<'_>) {
+    let has_waits = context.document.profile.threads.iter().any(|thread| !thread.waits.is_empty());
+    for (measure, title, hint) in MEASURES {
+        let of_waits = matches!(measure, Measure::OffCpu | Measure::Wall);
+        let chosen = context.selection.measure == measure;
+        let button = ui.add_enabled(has_waits || !of_waits || chosen, egui::Button::selectable(chosen, title));
+        if button.clicked() && !chosen {
+            context.actions.push(Action::Measure(measure));
+        }
+        button.on_hover_text(hint).on_disabled_hover_text("This profile has no waits");
+    }
+}
+
+fn refused(refusal: &Refusal) -> Nothing {
+    let nothing = Nothing::new(capital(&refusal.message) + ".");
+    let nothing = match refusal.counted.measure {
+        Measure::Cpu | Measure::Samples => nothing,
+        Measure::Wall | Measure::OffCpu => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
+    };
+    match refusal.counted.measure {
+        Measure::Samples => nothing,
+        _ => nothing.or("Count samples", Action::Measure(Measure::Samples)),
+    }
+}
+
+/// Why there is no row in `tables`; `None`: there is.
+fn why_nothing(document: &Document, tables: &Tables) -> Option<Nothing> {
+    if tables.whole().total.samples == 0 {
+        return Some(why_nothing_selected(document, &tables.counted.selection, tables.counted.measure));
+    }
+    if !tables.functions.rows.is_empty() || !tables.tree.is_empty() {
+        return None;
+    }
+    let Some(found) = &tables.found else {
+        return Some(Nothing::new("All of it was seen without a stack: there is no function to list."));
+    };
+    let reason = if found.is_empty() {
+        "No function of this profile matches the search."
+    } else {
+        "The functions that match the search were not seen in these threads and this time."
+    };
+    let nothing = Nothing::new(reason).or("Clear the search", Action::Search(String::new()));
+    Some(ways_to_more(nothing, &tables.counted.selection))
+}
+
+fn why_nothing_selected(document: &Document, selection: &analysis::Selection, measure: Measure) -> Nothing {
+    let threads = &document.profile.threads;
+    if threads.iter().all(|thread| thread.samples.is_empty() && thread.waits.is_empty()) {
+        let mut nothing = Nothing::new("This profile has no samples.");
+        if threads.iter().any(|thread| !thread.slices.is_empty()) {
+            nothing.more = Some("It has slices: the flame chart shows them.");
+        }
+        return nothing;
+    }
+    let things = match measure {
+        Measure::Cpu | Measure::Samples => "samples",
+        Measure::OffCpu => "waits",
+        Measure::Wall => "samples or waits",
+    };
+    let in_threads = if selection.threads.is_some() { " in the selected threads" } else { "" };
+    let nothing = if selection.range == TimeRange::ALL {
+        Nothing::new(format!("No {things}{in_threads}."))
+    } else {
+        let [start, end] = range_ends(selection.range, document.extent);
+        Nothing::new(format!("No {things} between {start} and {end}{in_threads}."))
+    };
+    let nothing = ways_to_more(nothing, selection);
+    match measure {
+        Measure::Cpu => nothing,
+        _ => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
+    }
+}
+
+fn ways_to_more(mut nothing: Nothing, selection: &analysis::Selection) -> Nothing {
+    if selection.range != TimeRange::ALL {
+        nothing = nothing.or("Count the whole time", Action::SelectRange(None));
+    }
+    if selection.threads.is_some() {
+        nothing = nothing.or("Count all threads", Action::SelectAllThreads);
+    }
+    nothing
+}
+
+/// `CPU time 1.64 s · all 8 threads · 1.20 s – 2.85 s · 14,902 samples`.
+fn sentence(document: &Document, tables: &Tables) -> String {
+    let whole = tables.whole();
+    let selection = &tables.counted.selection;
+    let all = document.profile.threads.len();
+    let threads = match selection.thread_ids(&document.profile).as_slice() {
+        [one] => format!("thread {}", document.thread_name(*one)),
+        some if some.len() == all => format!("all {all} threads"),
+        some => format!("{} of {all} threads", some.len()),
+    };
+    let time = if selection.range == TimeRange::ALL {
+        "whole time".to_owned()
+    } else {
+        let [start, end] = range_ends(selection.range, document.extent);
+        format!("{start} – {end}")
+    };
+    let subject = capital(Words::new(whole).subject());
+    let samples = grouped(whole.total.samples);
+    match whole.measure {
+        Measure::Samples => format!("{subject}: {samples} · {threads} · {time}"),
+        Measure::OffCpu => {
+            format!("{subject} {} · {threads} · {time} · {samples} waits", format_amount(whole.total.value, whole.unit))
+        }
+        Measure::Wall => {
+            format!("{subject} {} · {threads} · {time}", format_amount(whole.total.value, whole.unit))
+        }
+        Measure::Cpu => {
+            let amount = format_amount(whole.total.value, whole.unit);
+            format!("{subject} {amount} · {threads} · {time} · {samples} samples")
+        }
+    }
+}
+
+fn explanation(tables: &Tables) -> String {
+    let whole = tables.whole();
+    let text = "The tables count this part of the profile; percentages are shares of all of it.";
+    if whole.stackless.samples == 0 {
+        return text.to_owned();
+    }
+    format!("{text}\n{} of it was seen without a stack.", format_percent(whole.percent(whole.stackless.value)))
+}
+
+/// Both ends of `range` from the profile's start, in one unit and exact enough to differ.
+fn range_ends(range: TimeRange, extent: TimeRange) -> [String; 2] {
+    let [start, end] = [range.start, range.end].map(|end| end.max(extent.start).min(extent.end));
+    let ends = [start, end].map(|end| (end - extent.start).as_secs_f64());
+    let (unit, scale) = match ends[1] {
+        end if end >= 1.0 => ("s", 1.0),
+        end if end >= 1e-3 => ("ms", 1e3),
+        _ => ("µs", 1e6),
+    };
+    let length = (end - start).as_secs_f64() * scale;
+    let decimals = [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5].iter().take_while(|least| length < **least).count() + 1;
+    ends.map(|end| format!("{:.decimals$} {unit}", end * scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use traceview_core::model::Time;
+
+    use super::*;
+
+    #[test]
+    fn ends_of_ranges_differ_and_share_a_unit() {
+        let extent = TimeRange { start: Time(1_000), end: Time(20_000_001_000) };
+        let ends = |start: i64, end: i64| range_ends(TimeRange { start: Time(start), end: Time(end) }, extent);
+        assert_eq!(ends(1_200_001_000, 2_850_001_000), ["1.20 s", "2.85 s"]);
+        assert_eq!(ends(0, 15_000_001_000), ["0.0 s", "15.0 s"]);
+        assert_eq!(ends(12_000_001_000, 12_000_011_000), ["12.0000000 s", "12.0000100 s"]);
+        assert_eq!(ends(1_000, 501_000), ["0.0 µs", "500.0 µs"]);
+    }
+}
