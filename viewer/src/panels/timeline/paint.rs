@@ -272,7 +272,7 @@ fn paint_track(
     let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
     let shade = |color: Color32| if counted { color } else { theme.dimmed(color) };
     let of_groups = palette.colors.iter().map(|color| theme.category(*color));
-    let colors: Vec<Color32> = of_groups.map(shade).chain(REASONS.iter().map(|reason| theme.wait(*reason))).collect();
+    let colors: Vec<Color32> = of_groups.chain(REASONS.map(|reason| theme.wait(reason))).map(shade).collect();
     let area = Rect::from_min_max(plot.min + vec2(0.0, HEADROOM), plot.max - vec2(0.0, 1.0));
     let mut graph = Graph::new(scene, area, look.pixels_per_point, &colors);
     let mut shares = vec![0.0; colors.len()];
