@@ -32,6 +32,8 @@ pub enum Action {
     Measure(Measure),
     /// Put this text on the clipboard.
     Copy(String),
+    /// Show this tab of tables, by the name it has in [`PANELS`](crate::panels::PANELS).
+    ShowTable(&'static str),
 }
 
 /// The selection with its history.
@@ -83,7 +85,7 @@ impl State {
     }
 
     /// Carries out `action` at `now`, in seconds from any start: actions at one moment are one step of the history.
-    /// [`Action::Copy`] changes nothing here.
+    /// [`Action::Copy`] and [`Action::ShowTable`] change nothing here.
     pub fn apply(&mut self, action: &Action, now: f64) {
         let before = self.selection.clone();
         self.change(action);
@@ -149,7 +151,7 @@ impl State {
             }
             Action::Search(text) => selection.search.clone_from(text),
             Action::Measure(measure) => selection.measure = *measure,
-            Action::Copy(_) => {}
+            Action::Copy(_) | Action::ShowTable(_) => {}
         }
     }
 }

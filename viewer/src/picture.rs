@@ -113,6 +113,7 @@ pub fn scene(document: Document, options: &PictureOptions) -> Result<Scene, Pict
         selection: state.selection(),
         analyses: &analyses,
         found: None,
+        pointer: None,
         theme: &theme,
         jobs: &jobs,
         actions: &mut Vec::new(),

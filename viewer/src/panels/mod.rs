@@ -13,6 +13,7 @@ mod labels;
 use std::sync::Arc;
 
 use egui::{Ui, Vec2};
+use traceview_core::model::Time;
 
 use crate::action::Action;
 use crate::analyses::Analyses;
@@ -33,6 +34,8 @@ pub struct PanelContext<'a> {
     pub analyses: &'a Analyses,
     /// The functions that the search matches; `None`: nothing is searched for.
     pub found: Option<&'a FunctionSet>,
+    /// Where in time the pointer is, whichever canvas it is over.
+    pub pointer: Option<Time>,
     /// Colours.
     pub theme: &'a Theme,
     /// For work that takes longer than a frame.

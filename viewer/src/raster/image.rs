@@ -20,6 +20,16 @@ impl Image {
         Self { width, height, pixels: vec![color; width * height] }
     }
 
+    /// A picture of `[width, height]` given pixels, row by row.
+    ///
+    /// # Panics
+    /// If there are not as many as that.
+    pub fn from_pixels(size: [u32; 2], pixels: Vec<Color32>) -> Self {
+        let [width, height] = size.map(|length| length as usize);
+        assert_eq!(pixels.len(), width * height, "a picture of {width} × {height} pixels");
+        Self { width, height, pixels }
+    }
+
     /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width

@@ -4,6 +4,8 @@ mod bars;
 mod dialogs;
 mod open_document;
 mod pages;
+#[cfg(test)]
+mod pictures;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -154,9 +156,6 @@ impl Viewer {
         self.receive();
         self.take_dropped_files(ui);
         let typing = ui.text_edit_focused();
-        for command in ui.input(|input| Command::pressed(&input.events, typing)) {
-            self.run(command, ui);
-        }
         let theme = Theme::of(ui.visuals());
         self.menu_bar(ui);
         self.tab_bar(ui);
@@ -186,6 +185,11 @@ impl Viewer {
             self.close(index);
         }
         self.dialog(ui);
+        // Last, so that a panel with the focus has taken the keys that mean something to it.
+        for command in ui.input(|input| Command::pressed(&input.events, typing)) {
+            self.run(command, ui);
+            ui.request_repaint();
+        }
     }
 
     /// Carries out a command.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
+use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, Rect, RichText, TextEdit, Ui};
 use traceview_core::analysis::Measure;
 use traceview_core::model::{Time, TimeRange};
 use traceview_core::report::format_duration;
@@ -27,6 +27,8 @@ pub(super) struct OpenDocument {
     panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
+    /// Where the time axis was in the last frame.
+    axis: Option<Rect>,
 }
 
 /// How far one key press zooms and pans.
@@ -42,6 +44,7 @@ impl OpenDocument {
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
             pointer: None,
+            axis: None,
             document,
         }
     }
@@ -83,16 +86,18 @@ impl OpenDocument {
         self.analyses.update(&self.document, self.state.selection(), jobs);
         self.tool_bar(ui, focus_search, &mut actions);
         self.status_bar(ui, jobs);
-        self.panels(ui, theme, jobs, settings, &mut actions);
         self.pointer = self.time_under_pointer(ui);
+        self.panels(ui, theme, jobs, settings, &mut actions);
         let now = ui.input(|input| input.time);
         if !actions.is_empty() {
             // What was drawn so far shows the old state.
             ui.request_repaint();
         }
         for action in actions {
-            if let Action::Copy(text) = &action {
-                ui.copy_text(text.clone());
+            match &action {
+                Action::Copy(text) => ui.copy_text(text.clone()),
+                Action::ShowTable(name) => (*name).clone_into(&mut settings.table),
+                _ => {}
             }
             self.state.apply(&action, now);
         }
@@ -250,7 +255,7 @@ impl OpenDocument {
                 if warnings > 0 {
                     ui.separator();
                     let all = self.document.profile.meta.warnings.iter();
-                    let text: Vec<&str> = all.filter_map(|warning| warning.first.as_deref()).collect();
+                    let text: Vec<&str> = all.map(|warning| warning.message.as_str()).collect();
                     let label = format!("{warnings} warning{}", if warnings == 1 { "" } else { "s" });
                     ui.label(weak(label)).on_hover_text(text.join("\n"));
                 }
@@ -271,6 +276,7 @@ impl OpenDocument {
             selection: self.state.selection(),
             analyses: &self.analyses,
             found: self.analyses.found().map(AsRef::as_ref),
+            pointer: self.pointer,
             theme,
             jobs,
             actions,
@@ -284,7 +290,7 @@ impl OpenDocument {
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         let top = EguiPanel::top("timeline").resizable(true).default_size(height * 0.27).min_size(80.0);
-        top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
+        let top = top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {
             let side = EguiPanel::right("details").resizable(true).default_size(300.0).min_size(160.0);
@@ -299,15 +305,15 @@ impl OpenDocument {
             let table = settings.table.clone();
             show(ui, &|row| row.place == Place::Tab && row.name == table);
         });
-        CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
+        let middle = CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
+        let charts = top.response.rect | middle.response.rect;
+        self.axis = Some(charts.with_min_x(charts.left() + GUTTER));
     }
 
     fn time_under_pointer(&self, ui: &Ui) -> Option<Time> {
         let at = ui.input(|input| input.pointer.hover_pos())?;
-        let whole = ui.ctx().content_rect();
-        let axis = whole.with_min_x(whole.left() + GUTTER);
-        (self.document.timed && axis.contains(at))
-            .then(|| TimeView::new(self.state.selection().visible, axis).time(at.x))
+        let axis = self.axis.filter(|axis| self.document.timed && axis.contains(at))?;
+        Some(TimeView::new(self.state.selection().visible, axis).time(at.x))
     }
 }
 

@@ -201,7 +201,8 @@ fn restrictions_are_chips_that_can_be_taken_away() {
     let visible = open.selection().visible;
     open.act(&crate::action::Action::SelectRange(Some(visible)));
     window.run();
-    window.get_by_label_contains("thread ").click();
+    let name = window.state().document().expect("it is open").thread_name(thread).to_owned();
+    window.get_by_label(&format!("thread {name}  x")).click();
     window.run();
     assert_eq!(selection(&window).threads, None);
     press(&mut window, Modifiers::NONE, Key::Escape);

@@ -319,6 +319,9 @@ fn overlay(ui: &Ui, rect: Rect, context: &PanelContext<'_>, shown: &Shown<'_>, h
             painter.vline(x, range.y_range(), Stroke::new(1.0, theme.accent));
         }
     }
+    if let Some(time) = context.pointer {
+        painter.vline(shown.view.x(time) + rect.left(), axis.y_range(), Stroke::new(1.0, theme.weak_text));
+    }
     let below_pinned = Rect { min: axis.min + vec2(0.0, shown.layout.pinned()), max: axis.max };
     for (picked, width) in [(hovered, 1.0), (context.selection.picked, 2.0)] {
         let Some((picked, row)) = picked.and_then(|picked| Some((picked, shown.row_of(&picked)?))) else { continue };

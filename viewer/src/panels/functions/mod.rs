@@ -60,9 +60,12 @@ impl Panel for Functions {
         if let Some(sort) = input.sort {
             self.sort = sort;
         }
-        // Its callers: the call tree follows the selected function.
         if let Some(row) = input.activated.or(input.selected) {
             context.actions.push(Action::SelectFunction(Some(rows.function(row))));
+        }
+        // Its callers: the call tree follows the selected function.
+        if input.activated.is_some() {
+            context.actions.push(Action::ShowTable("call-tree"));
         }
     }
 }

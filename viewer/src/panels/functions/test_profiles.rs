@@ -225,6 +225,7 @@ impl TestWindow {
             selection: self.state.selection(),
             analyses: &self.analyses,
             found: self.analyses.found().map(AsRef::as_ref),
+            pointer: None,
             theme: &theme,
             jobs: &self.jobs,
             actions: &mut actions,

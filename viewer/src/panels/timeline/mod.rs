@@ -94,8 +94,8 @@ impl Panel for Timeline {
                 view,
             };
             marked.show(ui, &mut self.range_drag, context);
-            if let Some(at) = hover {
-                tracks::paint_hover(ui, &marked, at, context.theme);
+            if let Some(time) = hover.map(|at| view.time(at.x)).or(context.pointer) {
+                tracks::paint_hover(ui, &marked, time, context.theme);
             }
         }
         self.show_scroll_bar(ui, id, areas.tracks, &rows, context);

@@ -35,12 +35,13 @@ pub(super) fn gutter_scroll(ui: &Ui, tracks: Rect) -> f32 {
 }
 
 /// A line through all tracks at the pointer, with its time.
-pub(super) fn paint_hover(ui: &Ui, place: &Marked, at: Pos2, theme: &Theme) {
+pub(super) fn paint_hover(ui: &Ui, place: &Marked, at: Time, theme: &Theme) {
     let painter = ui.painter().with_clip_rect(place.area);
-    painter.vline(at.x, place.area.y_range(), (1.0, theme.weak_text));
-    let text = TimeAxis::new(place.view).name(place.view.time(at.x), place.view.duration(1.0));
+    let x = place.view.x(at);
+    painter.vline(x, place.area.y_range(), (1.0, theme.weak_text));
+    let text = TimeAxis::new(place.view).name(at, place.view.duration(1.0));
     let width = label_width(&text) + 6.0;
-    let left = (at.x + 4.0).min(place.area.right() - width);
+    let left = (x + 4.0).min(place.area.right() - width);
     let room = Rect::from_min_size(pos2(left, place.ruler.top() + 3.0), vec2(width, place.ruler.height() - 6.0));
     painter.rect_filled(room, 2.0, theme.text);
     painter.text(room.center(), Align2::CENTER_CENTER, text, FontId::proportional(11.0), theme.canvas);
