@@ -293,7 +293,7 @@ impl OpenDocument {
         let top = top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {
-            let side = EguiPanel::right("details").resizable(true).default_size(300.0).min_size(160.0);
+            let side = EguiPanel::right("details").resizable(true).default_size(270.0).min_size(160.0);
             side.show(ui, |ui| show(ui, &|row| row.place == Place::Side));
             ui.horizontal(|ui| {
                 for row in PANELS.iter().filter(|row| row.place == Place::Tab) {

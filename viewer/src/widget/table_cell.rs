@@ -207,7 +207,7 @@ impl<'a> CellPainter<'a> {
             return NameLayout { triangle: left, level: None, swatch: left, text: left + SWATCH + PADDING };
         }
         // Most of the width is left for names.
-        let deepest = (rect.width() * 0.4 / INDENT).floor().max(0.0);
+        let deepest = (rect.width() * 0.3 / INDENT).floor().max(0.0);
         let depth = depth_as_float(name.depth);
         let level = (depth > deepest).then(|| name.depth.to_string());
         let level_width = level.as_ref().map_or(0.0, |level| self.width_of(level) + 2.0);
