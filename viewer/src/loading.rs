@@ -1,7 +1,7 @@
 //! Opening files in the background.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,67 +75,16 @@ pub fn document(path: Option<&Path>, profile: Arc<Profile>) -> Document {
 
 fn load(path: &Path, size: Option<u64>, progress: &Progress) -> Result<Document, LoadError> {
     let options = ReadOptions::default();
-    let bytes = read(File::open(path)?, size, &options, progress)?;
+    progress.set_total(size.unwrap_or(0));
+    let go_on = |so_far| {
+        progress.set_done(so_far);
+        !progress.is_cancelled()
+    };
+    let bytes = format::read_input(File::open(path)?, &options, go_on)?.ok_or(LoadError::Cancelled)?;
     let profile = format::read(&bytes, &options)?.profile;
     drop(bytes);
     if progress.is_cancelled() {
         return Err(LoadError::Cancelled);
     }
     Ok(document(Some(path), Arc::new(profile)))
-}
-
-/// The bytes of a file, or as many as it takes to see that it is no profile or too large: some have no end.
-fn read(
-    mut file: impl Read,
-    size: Option<u64>,
-    options: &ReadOptions,
-    progress: &Progress,
-) -> Result<Vec<u8>, LoadError> {
-    const STEP: u64 = 1 << 20;
-    progress.set_total(size.unwrap_or(0));
-    let mut bytes = Vec::new();
-    loop {
-        if progress.is_cancelled() {
-            return Err(LoadError::Cancelled);
-        }
-        let got = file.by_ref().take(STEP).read_to_end(&mut bytes)?;
-        let length = bytes.len() as u64;
-        progress.set_done(length);
-        let hopeless = length == got as u64 && !format::can_begin(&bytes);
-        if got == 0 || hopeless || length > options.max_size {
-            return Ok(bytes);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_never_ends_is_not_read_to_its_end() {
-        let progress = Progress::default();
-        let bytes = read(io::repeat(0), None, &ReadOptions::default(), &progress).expect("it can be read");
-        assert_eq!(bytes.len(), 1 << 20);
-        let options = ReadOptions { max_size: 3 << 20 };
-        let bytes = read(io::repeat(b' '), None, &options, &progress).expect("it can be read");
-        assert!(bytes.len() <= 4 << 20);
-    }
-
-    #[test]
-    fn a_cancelled_file_is_not_read_further() {
-        let progress = Progress::default();
-        progress.cancel();
-        let result = read(io::repeat(b' '), None, &ReadOptions::default(), &progress);
-        assert!(matches!(result, Err(LoadError::Cancelled)));
-    }
-
-    #[test]
-    fn progress_is_told_in_bytes() {
-        let progress = Progress::default();
-        let text = format!("{{{}", " ".repeat(3 << 20));
-        let bytes = read(text.as_bytes(), Some(4 << 20), &ReadOptions::default(), &progress).expect("it can be read");
-        assert_eq!(bytes.len(), text.len());
-        assert!(progress.fraction().is_some_and(|done| (done - 0.75).abs() < 0.01));
-    }
 }

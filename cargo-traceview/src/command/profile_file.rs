@@ -31,17 +31,9 @@ pub fn load(file: Option<&Path>, surroundings: &Surroundings) -> Result<(Profile
     Ok((contents.profile, source))
 }
 
-/// All bytes, or as many of them as it takes to see that it is no profile or too large: some have no end.
 fn read(input: impl Read, options: &ReadOptions) -> io::Result<Vec<u8>> {
-    const START: u64 = 64 << 10;
-    let mut bytes = Vec::new();
-    let mut input = input.take(START);
-    input.read_to_end(&mut bytes)?;
-    if input.limit() == 0 && format::can_begin(&bytes) {
-        input.set_limit(options.max_size.saturating_add(1) - START);
-        input.read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
+    let bytes = format::read_input(input, options, |_| true)?;
+    Ok(bytes.expect("nobody gives up here"))
 }
 
 /// Prints the result of a verb.

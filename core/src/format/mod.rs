@@ -7,6 +7,9 @@ pub mod gecko;
 pub mod pprof;
 
 mod gzip;
+mod input;
+
+pub use input::read_input;
 
 use std::io::{self, Write};
 use std::path::Path;
