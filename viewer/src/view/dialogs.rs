@@ -109,11 +109,7 @@ fn palette(ui: &mut Ui, text: &mut String, chosen: &mut usize) -> Option<Outcome
         *chosen = 0;
     }
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let matches = |command: &Command| {
-        let name = format!("{} {}", command.label(), command.help()).to_lowercase();
-        words.iter().all(|word| name.contains(word))
-    };
-    let found: Vec<Command> = Command::all().filter(matches).collect();
+    let found = find_commands(&words);
     let (down, up, enter) = ui.input(|input| {
         (input.key_pressed(Key::ArrowDown), input.key_pressed(Key::ArrowUp), input.key_pressed(Key::Enter))
     });
@@ -145,6 +141,16 @@ fn palette(ui: &mut Ui, text: &mut String, chosen: &mut usize) -> Option<Outcome
         }
     });
     outcome
+}
+
+/// The commands that contain all of `words`; first those that are called so, then those that are explained so.
+fn find_commands(words: &[String]) -> Vec<Command> {
+    let contains = |text: String| words.iter().all(|word| text.contains(word));
+    let called_so = |command: &Command| contains(command.label().to_lowercase());
+    let (mut found, others): (Vec<_>, Vec<_>) = Command::all().partition(called_so);
+    let explained = |command: &Command| contains(format!("{} {}", command.label(), command.help()).to_lowercase());
+    found.extend(others.into_iter().filter(explained));
+    found
 }
 
 fn keys(ui: &mut Ui) -> Option<Outcome> {

@@ -157,6 +157,16 @@ fn the_palette_finds_and_runs_commands() {
 }
 
 #[test]
+fn the_palette_prefers_names_to_explanations() {
+    let mut window = profile_window(test_profiles::lively());
+    press(&mut window, Modifiers::NONE, Key::F1);
+    window.event(egui::Event::Text("light".to_owned()));
+    window.run();
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(window.state().settings().theme, ThemeChoice::Light, "`System` says \"light\" in its explanation");
+}
+
+#[test]
 fn themes_are_switched_and_remembered() {
     let mut window = profile_window(test_profiles::lively());
     window.get_by_label("View").click();

@@ -123,9 +123,16 @@ impl Table<'_> {
             .headers([HeaderRow::new(HEADER_HEIGHT)]);
         let columns = fit_columns(ui, table.get_id(ui), rows.columns());
         table = table.columns(columns);
-        if let (Some(row), Some(align)) = (self.selected.filter(|row| *row < rows.len()), reveal) {
+        let other_rows = self.shows_other_rows(ui, id);
+        let target = match (self.selected.filter(|row| *row < rows.len()), reveal) {
+            (Some(row), Some(align)) => Some((row as u64, align)),
+            // The first rows are the ones that were asked for.
+            _ if other_rows => Some((0, Some(Align::TOP))),
+            _ => None,
+        };
+        if let Some((row, align)) = target {
             ui.style_mut().scroll_animation = egui::style::ScrollAnimation::none();
-            table = table.scroll_to_row(row as u64, align);
+            table = table.scroll_to_row(row, align);
         }
         ui.visuals_mut().widgets.noninteractive.bg_stroke.color = self.theme.grid;
         let painter = CellPainter::new(ui, self.theme, self.query);
@@ -139,6 +146,17 @@ impl Table<'_> {
     }
 
     /// Whether the table has the keyboard.
+    /// Whether it is sorted in another way than in the last frame, or something else is searched for.
+    fn shows_other_rows(&self, ui: &Ui, id: Id) -> bool {
+        let remembered = id.with("rows of");
+        let before = ui.data(|data| data.get_temp::<(Sort, SearchQuery)>(remembered));
+        let is_other = before.as_ref().is_some_and(|(sort, query)| *sort != self.sort || query != self.query);
+        if before.is_none() || is_other {
+            ui.data_mut(|data| data.insert_temp(remembered, (self.sort, self.query.clone())));
+        }
+        is_other
+    }
+
     fn take_focus(&self, ui: &Ui, id: Id, rect: Rect, rows: &dyn TableRows) -> bool {
         let response = ui.interact(rect, id, Sense::focusable_noninteractive());
         let is_tree = !rows.is_empty() && rows.branch(0).is_some();
