@@ -6,7 +6,7 @@ use std::sync::Arc;
 use traceview_core::analysis::FunctionFacts;
 use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
 
-use crate::lod::{BoxTiming, StackIndex};
+use crate::lod::{SampleTiming, StackIndex};
 
 /// An opened profile. It never changes; panels share it by [`Arc`].
 #[derive(Debug)]
@@ -44,7 +44,10 @@ impl Document {
     /// Prepares `profile` for being looked at: linear in its size, so a job's work.
     pub fn new(name: String, path: Option<PathBuf>, profile: Arc<Profile>) -> Self {
         let extent = profile.extent();
-        let start = extent.map_or(Time(0), |extent| extent.start);
+        let timings = (0..profile.threads.len()).map(|row| sample_timing(&profile, ThreadId::new(row)));
+        let timed = profile.threads.iter().zip(timings).filter(|(thread, _)| !thread.samples.time.is_empty());
+        let first = timed.map(|(thread, timing)| timing.span(&thread.samples, 0).start).min();
+        let start = extent.map_or(Time(0), |extent| first.map_or(extent.start, |first| first.min(extent.start)));
         let end = extent.map_or(start, |extent| extent.end).max(start + Nanos(1));
         let interval = profile.meta.interval.unwrap_or(Nanos(1));
         let activity = profile.threads.iter().map(|thread| ThreadTotals {
@@ -73,10 +76,9 @@ impl Document {
         (0..self.activity.len()).max_by_key(order).map(ThreadId::new)
     }
 
-    /// How long the samples of a thread stand.
-    pub fn box_timing(&self, thread: ThreadId) -> BoxTiming {
-        let samples = &self.profile.threads[thread.index()].samples;
-        self.profile.meta.interval.map_or_else(|| BoxTiming::estimate(samples), BoxTiming::for_interval)
+    /// How the samples of a thread fill the time between them.
+    pub fn sample_timing(&self, thread: ThreadId) -> SampleTiming {
+        sample_timing(&self.profile, thread)
     }
 
     /// The colour of a function's category.
@@ -98,4 +100,12 @@ impl Document {
     pub fn thread_name(&self, thread: ThreadId) -> &str {
         self.profile.string(self.profile.threads[thread.index()].name)
     }
+}
+
+fn sample_timing(profile: &Profile, thread: ThreadId) -> SampleTiming {
+    let thread = &profile.threads[thread.index()];
+    let interval = profile.meta.interval;
+    let timing = interval.map_or_else(|| SampleTiming::estimate(&thread.samples), SampleTiming::for_interval);
+    let from = profile.meta.recording_start.into_iter().chain(thread.start).max();
+    SampleTiming { from: from.unwrap_or(timing.from), ..timing }
 }

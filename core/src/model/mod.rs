@@ -158,7 +158,8 @@ impl Profile {
         }
         for thread in &self.threads {
             if let (Some(first), Some(last)) = (thread.samples.time.first(), thread.samples.time.last()) {
-                include(*first, *last + self.meta.interval.unwrap_or(Nanos(1)));
+                // Ranges end before their end, and the last sample is part of the profile.
+                include(*first, *last + Nanos(1));
             }
             thread.waits.iter().for_each(|wait| include(wait.start, wait.start + wait.duration));
             for (start, duration) in thread.slices.start.iter().zip(&thread.slices.duration) {

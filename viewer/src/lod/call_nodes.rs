@@ -57,6 +57,7 @@ impl CallNodes {
         SampleTable {
             time: samples.time.clone(),
             stack: samples.stack.iter().map(|stack| stack.map(|stack| self.of_stack(stack))).collect(),
+            cpu: samples.cpu.clone(),
             ..SampleTable::default()
         }
     }

@@ -8,34 +8,11 @@
 use std::borrow::Borrow;
 use std::ops::Range;
 
-use traceview_core::model::{Nanos, SampleTable, StackId, StackTable, Time, WaitTable};
+use traceview_core::model::{Nanos, SampleTable, StackId, StackTable, Time};
 
+use super::sample_time::SampleTiming;
 use super::spans::Spans;
 use super::stack_index::StackIndex;
-
-/// When a sample's boxes end if they are not continued by the next sample.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BoxTiming {
-    /// How long a sample stands for when no other follows in time.
-    pub interval: Nanos,
-    /// How far apart samples may be for nothing to be missing between them.
-    pub longest_step: Nanos,
-}
-
-impl BoxTiming {
-    /// For samples taken each `interval`: up to three may be missing, as a late tick is no pause of the program.
-    pub fn for_interval(interval: Nanos) -> Self {
-        Self { interval, longest_step: Nanos(interval.0.saturating_mul(4)) }
-    }
-
-    /// For samples of an unknown interval: the median distance of neighbours is taken for it.
-    pub fn estimate(samples: &SampleTable) -> Self {
-        let mut steps: Vec<i64> = samples.time.windows(2).map(|pair| (pair[1] - pair[0]).0).collect();
-        let middle = steps.len() / 2;
-        let median = if steps.is_empty() { 1 } else { *steps.select_nth_unstable(middle).1 };
-        Self::for_interval(Nanos(median.max(1)))
-    }
-}
 
 /// Boxes of neighbouring depths that begin and end together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,39 +38,23 @@ pub struct SampleBoxes {
 }
 
 impl SampleBoxes {
-    /// Makes boxes of a thread's samples.
-    ///
-    /// A box ends where the next sample has another node at its depth, at a sample without a stack, where a wait
-    /// begins, and after an interval where the next sample is too far away. A sample within a wait has boxes of no
-    /// length. Samples without times give no boxes.
-    pub fn build(
-        samples: &SampleTable,
-        waits: &WaitTable,
-        stacks: &StackTable,
-        index: &StackIndex,
-        timing: BoxTiming,
-    ) -> Self {
+    /// Makes boxes of a thread's samples: a box lasts while consecutive samples have its node on their stacks and no
+    /// time lies between the [times that they stand for](SampleTiming::span). Samples without times give no boxes.
+    pub fn build(samples: &SampleTable, stacks: &StackTable, index: &StackIndex, timing: SampleTiming) -> Self {
         let mut builder = Builder { stacks, index, strips: Vec::new(), open: Vec::new(), leaf: None };
         let mut depths = 0;
-        let mut wait = 0;
-        for (row, &time) in samples.time.iter().enumerate() {
-            builder.change_to(samples.stack[row], time);
-            depths = depths.max(samples.stack[row].map_or(0, |stack| index.depth(stack) + 1));
-            let next = samples.time.get(row + 1).copied();
-            let mut end = match next {
-                Some(next) if next - time <= timing.longest_step => next,
-                Some(next) => next.min(time + timing.interval),
-                None => time + timing.interval,
-            };
-            while wait < waits.len() && waits.start[wait] + waits.duration[wait] <= time {
-                wait += 1;
-            }
-            if let Some(&start) = waits.start.get(wait) {
-                end = end.min(start.max(time));
-            }
-            if next != Some(end) {
+        let mut until = None;
+        for row in 0..samples.time.len() {
+            let span = timing.span(samples, row);
+            if let Some(end) = until.filter(|end| *end < span.start) {
                 builder.change_to(None, end);
             }
+            builder.change_to(samples.stack[row], span.start);
+            depths = depths.max(samples.stack[row].map_or(0, |stack| index.depth(stack) + 1));
+            until = Some(span.end);
+        }
+        if let Some(end) = until {
+            builder.change_to(None, end);
         }
         Self { strips: builder.strips, depths }
     }
@@ -233,11 +194,11 @@ impl<B: Borrow<SampleBoxes>> Spans for BoxRows<B> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop, proptest};
-    use traceview_core::model::{FrameId, Wait, WaitReason};
+    use traceview_core::model::{CpuDelta, FrameId};
 
     use super::*;
 
-    const TIMING: BoxTiming = BoxTiming { interval: Nanos(10), longest_step: Nanos(40) };
+    const TIMING: SampleTiming = SampleTiming { interval: Nanos(10), longest_step: Nanos(40), from: Time(i64::MIN) };
 
     /// The stacks 0, 0-1, 0-1-2, 0-1-3, 0-4 and another root, 5.
     fn stacks() -> StackTable {
@@ -256,27 +217,15 @@ mod tests {
         }
     }
 
-    fn waits(spans: &[(i64, i64)]) -> WaitTable {
-        let mut waits = WaitTable::default();
-        for &(start, end) in spans {
-            waits.push(Wait {
-                start: Time(start),
-                duration: Nanos(end - start),
-                stack: None,
-                reason: WaitReason::Blocked,
-                syscall: None,
-                target: None,
-                inferred: false,
-            });
-        }
-        waits
+    /// The boxes as (depth, node, start, end), sorted.
+    fn boxes(rows: &[(i64, Option<usize>)]) -> Vec<(u32, usize, i64, i64)> {
+        boxes_of(&samples(rows))
     }
 
-    /// The boxes as (depth, node, start, end), sorted.
-    fn boxes(rows: &[(i64, Option<usize>)], wait_spans: &[(i64, i64)]) -> Vec<(u32, usize, i64, i64)> {
-        let (stacks, samples, waits) = (stacks(), samples(rows), waits(wait_spans));
+    fn boxes_of(samples: &SampleTable) -> Vec<(u32, usize, i64, i64)> {
+        let stacks = stacks();
         let index = StackIndex::new(&stacks);
-        let all = SampleBoxes::build(&samples, &waits, &stacks, &index, TIMING);
+        let all = SampleBoxes::build(samples, &stacks, &index, TIMING);
         assert!(all.strips().len() <= 2 * samples.len(), "two strips for each sample at most");
         let rows = BoxRows::new(&all, 0..u32::MAX);
         let mut boxes = Vec::new();
@@ -297,41 +246,30 @@ mod tests {
 
     #[test]
     fn what_stays_is_joined_and_what_changes_begins_anew() {
-        let boxes = boxes(&[(0, Some(2)), (10, Some(3)), (20, Some(4)), (30, Some(0)), (40, Some(5))], &[]);
+        let boxes = boxes(&[(10, Some(2)), (20, Some(3)), (30, Some(4)), (40, Some(0)), (50, Some(5))]);
         let expected = [(0, 0, 0, 40), (0, 5, 40, 50), (1, 1, 0, 20), (1, 4, 20, 30), (2, 2, 0, 10), (2, 3, 10, 20)];
         assert_eq!(boxes, expected);
     }
 
     #[test]
-    fn gaps_empty_samples_and_waits_end_a_box() {
-        assert_eq!(boxes(&[(0, Some(0)), (40, Some(0))], &[]), [(0, 0, 0, 50)], "late, but in time");
-        assert_eq!(boxes(&[(0, Some(0)), (41, Some(0))], &[]), [(0, 0, 0, 10), (0, 0, 41, 51)], "too late");
-        assert_eq!(boxes(&[(0, Some(0)), (9, None), (15, Some(0))], &[]), [(0, 0, 0, 9), (0, 0, 15, 25)]);
-        assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(3, 17)]), [(0, 0, 0, 3), (0, 0, 20, 30)]);
-        assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(10, 30)]), [(0, 0, 0, 10), (0, 0, 20, 20)]);
-        assert_eq!(boxes(&[(0, Some(0)), (20, Some(0))], &[(3, 20)]), [(0, 0, 0, 3), (0, 0, 20, 30)], "it just woke");
-        assert_eq!(boxes(&[(0, Some(0))], &[(4, 9)]), [(0, 0, 0, 4)], "also the last one");
+    fn gaps_and_samples_without_a_stack_end_a_box() {
+        assert_eq!(boxes(&[(10, Some(0)), (50, Some(0))]), [(0, 0, 0, 50)], "late, but in time");
+        assert_eq!(boxes(&[(10, Some(0)), (51, Some(0))]), [(0, 0, 0, 10), (0, 0, 41, 51)], "too late");
+        assert_eq!(boxes(&[(10, Some(0)), (19, None), (25, Some(0))]), [(0, 0, 0, 10), (0, 0, 19, 25)]);
+    }
+
+    #[test]
+    fn cpu_time_joins_late_samples_and_parts_those_of_a_thread_that_slept() {
+        let mut samples = samples(&[(10, Some(0)), (1_000, Some(0)), (1_010, Some(0)), (2_000, None)]);
+        samples.cpu = [10, 900, 2, 0].map(|cpu| CpuDelta::new(Nanos(cpu))).to_vec();
+        assert_eq!(boxes_of(&samples), [(0, 0, 0, 1_000), (0, 0, 1_008, 1_010)]);
     }
 
     #[test]
     fn a_thread_without_times_has_no_boxes() {
         let samples = SampleTable { stack: vec![Some(StackId::new(2))], ..SampleTable::default() };
-        let stacks = stacks();
-        let boxes = SampleBoxes::build(
-            &samples,
-            &WaitTable::default(),
-            &stacks,
-            &StackIndex::new(&stacks),
-            BoxTiming::estimate(&samples),
-        );
-        assert_eq!(boxes, SampleBoxes::default());
-    }
-
-    #[test]
-    fn the_interval_is_estimated_as_the_usual_step() {
-        let samples = samples(&[(0, None), (10, None), (20, None), (31, None), (5000, None)]);
-        assert_eq!(BoxTiming::estimate(&samples), BoxTiming::for_interval(Nanos(11)));
-        assert_eq!(BoxTiming::estimate(&SampleTable::default()).interval, Nanos(1));
+        let (stacks, timing) = (stacks(), SampleTiming::estimate(&samples));
+        assert_eq!(SampleBoxes::build(&samples, &stacks, &StackIndex::new(&stacks), timing), SampleBoxes::default());
     }
 
     #[test]
@@ -344,7 +282,7 @@ mod tests {
         let index = StackIndex::new(&stacks);
         // It sleeps after each sample, and returns from or calls a few functions in between.
         let rows = (0..1000).map(|row| (row as i64 * 1000, Some(DEPTH - 1 - row % 7))).collect::<Vec<_>>();
-        let all = SampleBoxes::build(&samples(&rows), &WaitTable::default(), &stacks, &index, TIMING);
+        let all = SampleBoxes::build(&samples(&rows), &stacks, &index, TIMING);
         assert_eq!(all.strips().len(), 1000, "100 million boxes in as many strips as samples");
         assert_eq!(all.depths() as usize, DEPTH);
         let window = BoxRows::new(&all, 50_000..50_003);
@@ -354,31 +292,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_sample_is_inside_the_boxes_of_its_stack(
-            rows in prop::collection::vec((0i64..60, prop::option::of(0usize..6)), 0..40),
-            wait_spans in prop::collection::vec((0i64..60, 0i64..30), 0..10),
+        fn boxes_are_the_times_that_samples_stand_for(
+            rows in prop::collection::vec((0i64..60, prop::option::of(0usize..6), -2i64..60), 0..40),
         ) {
             let mut time = 0;
-            let rows = rows.iter().map(|row| { time += row.0; (time, row.1) }).collect::<Vec<_>>();
-            let mut time = 0;
-            let wait_spans = wait_spans
-                .iter()
-                .map(|span| { let start = time + span.0; time = start + span.1; (start, time) })
-                .collect::<Vec<_>>();
-            let boxes = boxes(&rows, &wait_spans);
+            let mut samples = SampleTable::default();
+            for (step, stack, cpu) in &rows {
+                time += step;
+                samples.time.push(Time(time));
+                samples.stack.push(stack.map(StackId::new));
+                samples.cpu.push(if *cpu < 0 { CpuDelta::UNKNOWN } else { CpuDelta::new(Nanos(*cpu)) });
+            }
+            let boxes = boxes_of(&samples);
             let stacks = stacks();
-            let path = |stack| stacks.ancestors(StackId::new(stack)).map(StackId::index).collect::<Vec<_>>();
-            for (time, stack) in rows.iter().filter_map(|row| Some((row.0, row.1?))) {
-                for node in path(stack) {
-                    let around = |it: &(u32, usize, i64, i64)| it.1 == node && it.2 <= time && time <= it.3;
-                    assert!(boxes.iter().any(around), "a box for node {node} at {time}: {boxes:?}");
+            let path = |stack| stacks.ancestors(stack).map(StackId::index).collect::<Vec<_>>();
+            let mut covered = [0; 6];
+            for (row, stack) in samples.stack.iter().enumerate() {
+                let span = TIMING.span(&samples, row);
+                for node in stack.map(path).unwrap_or_default() {
+                    let around = |it: &(u32, usize, i64, i64)| it.1 == node && it.2 <= span.start.0 && span.end.0 <= it.3;
+                    assert!(boxes.iter().any(around), "a box for node {node} at {span:?}: {boxes:?}");
+                    covered[node] += (span.end - span.start).0;
                 }
             }
-            for box_ in &boxes {
-                let begins = |row: &(i64, Option<usize>)| row.0 == box_.2 && row.1.is_some_and(|it| path(it).contains(&box_.1));
-                assert!(rows.iter().any(begins), "{box_:?} begins with a sample");
-                let overlap = wait_spans.iter().any(|wait| wait.0.max(box_.2) < wait.1.min(box_.3));
-                assert!(!overlap, "{box_:?} is outside waits {wait_spans:?}");
+            for (node, covered) in covered.iter().enumerate() {
+                let boxed: i64 = boxes.iter().filter(|it| it.1 == node).map(|it| it.3 - it.2).sum();
+                assert_eq!(boxed, *covered, "node {node} has boxes for its samples and nothing else");
             }
         }
     }

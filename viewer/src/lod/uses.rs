@@ -3,7 +3,9 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use traceview_core::model::{Nanos, SampleTable, StackId, Time};
+use traceview_core::model::{Nanos, SampleTable, StackId, Time, TimeRange};
+
+use super::sample_time::SampleTiming;
 
 /// An amount of time that was used evenly from `start` to `end`; where these are equal, just before `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,20 +72,19 @@ pub struct StackGroups {
 
 /// The CPU time of a thread's samples as [`Uses`].
 ///
-/// A sample's CPU time was used between the sample before it and itself: evenly over the last interval of that, or over
-/// as much as the CPU time takes. Samples of a thread without CPU times stand for one interval each. `T` is what holds
-/// the table.
+/// A sample's CPU time was used evenly over the [time that it stands for](SampleTiming::span). Samples of a thread
+/// without CPU times stand for one interval of CPU time each. `T` is what holds the table.
 #[derive(Clone, Debug)]
 pub struct SampleUses<T> {
     samples: T,
     groups: Arc<StackGroups>,
-    interval: Nanos,
+    timing: SampleTiming,
 }
 
 impl<T: Borrow<SampleTable>> SampleUses<T> {
-    /// Of samples that were to be taken each `interval`.
-    pub fn new(samples: T, groups: Arc<StackGroups>, interval: Nanos) -> Self {
-        Self { samples, groups, interval }
+    /// Of samples that fill the time as `timing` says.
+    pub fn new(samples: T, groups: Arc<StackGroups>, timing: SampleTiming) -> Self {
+        Self { samples, groups, timing }
     }
 
     fn group(&self, stack: Option<StackId>) -> u8 {
@@ -104,17 +105,14 @@ impl<T: Borrow<SampleTable>> Uses for SampleUses<T> {
     #[inline]
     fn get(&self, item: usize) -> Use {
         let samples = self.samples.borrow();
-        let end = samples.time[item];
+        let TimeRange { start, end } = self.timing.span(samples, item);
         let stack = samples.stack[item];
         let amount = match samples.cpu.get(item) {
             Some(cpu) => cpu.get().unwrap_or(Nanos::ZERO).max(Nanos::ZERO),
             // Without a stack nothing ran.
             None if stack.is_none() => Nanos::ZERO,
-            None => self.interval,
+            None => self.timing.interval,
         };
-        let longest = amount.max(self.interval);
-        let step = item.checked_sub(1).map_or(longest, |before| end - samples.time[before]);
-        let start = end + Nanos(-step.min(longest).0);
         Use { start, end, amount, group: self.group(stack) }
     }
 }
@@ -185,13 +183,13 @@ mod tests {
                 }
             }
             let groups = Arc::new(StackGroups { of_stack: vec![1], of_none: 0, count: 2 });
-            let uses = SampleUses::new(&samples, groups, Nanos(10));
+            let uses = SampleUses::new(&samples, groups, SampleTiming::for_interval(Nanos(10)));
             let all: Vec<Use> = (0..uses.len()).map(|item| uses.get(item)).collect();
             assert!(all.windows(2).all(|pair| pair[0].end <= pair[1].start));
             for (it, (step, cpu)) in all.iter().zip(&steps).skip(1) {
                 let amount = if known { (*cpu).max(0) } else { 10 };
                 assert_eq!((it.amount, it.group), (Nanos(amount), 1));
-                assert_eq!(it.end - it.start, Nanos((*step).min(amount.max(10))));
+                assert!(it.end - it.start <= Nanos(*step));
             }
         }
     }
@@ -202,7 +200,7 @@ mod tests {
         samples.stack = vec![None, Some(StackId::new(0))];
         let groups = Arc::new(StackGroups { of_stack: vec![1], of_none: 0, count: 2 });
         let amounts = |samples: &SampleTable| {
-            let uses = SampleUses::new(samples, Arc::clone(&groups), Nanos(10));
+            let uses = SampleUses::new(samples, Arc::clone(&groups), SampleTiming::for_interval(Nanos(10)));
             [uses.get(0), uses.get(1)].map(|it| it.amount.0)
         };
         assert_eq!(amounts(&samples), [0, 10], "without CPU times");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Align, Layout, RichText, Ui};
 use traceview_core::analysis::{self, Measure};
-use traceview_core::model::TimeRange;
+use traceview_core::model::{Time, TimeRange};
 use traceview_core::report::{format_amount, format_percent};
 
 use super::PanelContext;
@@ -218,10 +218,10 @@ fn explanation(tables: &Tables) -> String {
     format!("{text}\n{} of it was seen without a stack.", format_percent(whole.percent(whole.stackless.value)))
 }
 
-/// Both ends of `range` from the profile's start, in one unit and exact enough to differ.
+/// Both ends of `range` as times of the profile, in one unit and exact enough to differ.
 fn range_ends(range: TimeRange, extent: TimeRange) -> [String; 2] {
     let [start, end] = [range.start, range.end].map(|end| end.max(extent.start).min(extent.end));
-    let ends = [start, end].map(|end| (end - extent.start).as_secs_f64());
+    let ends = [start, end].map(|end| (end - Time(0)).as_secs_f64());
     let (unit, scale) = match ends[1] {
         end if end >= 1.0 => ("s", 1.0),
         end if end >= 1e-3 => ("ms", 1e3),
@@ -234,17 +234,15 @@ fn range_ends(range: TimeRange, extent: TimeRange) -> [String; 2] {
 
 #[cfg(test)]
 mod tests {
-    use traceview_core::model::Time;
-
     use super::*;
 
     #[test]
     fn ends_of_ranges_differ_and_share_a_unit() {
-        let extent = TimeRange { start: Time(1_000), end: Time(20_000_001_000) };
+        let extent = TimeRange { start: Time(0), end: Time(20_000_000_000) };
         let ends = |start: i64, end: i64| range_ends(TimeRange { start: Time(start), end: Time(end) }, extent);
-        assert_eq!(ends(1_200_001_000, 2_850_001_000), ["1.20 s", "2.85 s"]);
-        assert_eq!(ends(0, 15_000_001_000), ["0.0 s", "15.0 s"]);
-        assert_eq!(ends(12_000_001_000, 12_000_011_000), ["12.0000000 s", "12.0000100 s"]);
-        assert_eq!(ends(1_000, 501_000), ["0.0 µs", "500.0 µs"]);
+        assert_eq!(ends(1_200_000_000, 2_850_000_000), ["1.20 s", "2.85 s"]);
+        assert_eq!(ends(-5, 15_000_000_000), ["0.0 s", "15.0 s"]);
+        assert_eq!(ends(12_000_000_000, 12_000_010_000), ["12.0000000 s", "12.0000100 s"]);
+        assert_eq!(ends(0, 500_000), ["0.0 µs", "500.0 µs"]);
     }
 }

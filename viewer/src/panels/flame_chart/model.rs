@@ -232,9 +232,9 @@ impl ThreadRows {
     fn new(document: &Document, calls: &Arc<CallNodes>, thread: ThreadId) -> Self {
         let profile = &document.profile;
         let row = &profile.threads[thread.index()];
-        let timing = document.box_timing(thread);
+        let timing = document.sample_timing(thread);
         let samples = calls.samples(&row.samples);
-        let strips = SampleBoxes::build(&samples, &row.waits, calls.table(), calls.index(), timing);
+        let strips = SampleBoxes::build(&samples, calls.table(), calls.index(), timing);
         let of_thread = OfThread { profile: Arc::clone(profile), thread };
         Self {
             calls: Arc::clone(calls),

@@ -75,11 +75,11 @@ impl Making {
         stack.expect("a stack has a frame")
     }
 
-    /// A sample each millisecond from `from` ms to `until` ms.
+    /// A sample at the end of each millisecond from `from` ms to `until` ms.
     pub(crate) fn samples(&mut self, thread: ThreadId, from: i64, until: i64, stack: &str) {
         let stack = self.stack(stack);
         for ms in from..until {
-            self.sample(thread, ms * MS, stack);
+            self.sample(thread, (ms + 1) * MS, stack);
         }
     }
 
@@ -153,7 +153,7 @@ pub(crate) fn deep(depth: usize, samples: i64) -> Profile {
     let frames: Vec<String> = (0..depth).map(|depth| format!("f{depth}")).collect();
     let stack = making.stack(&frames.join(";"));
     for sample in 0..samples {
-        making.sample(thread, sample * 100 * MS, stack);
+        making.sample(thread, (sample + 1) * 100 * MS, stack);
     }
     making.finish()
 }

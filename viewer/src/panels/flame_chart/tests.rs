@@ -92,7 +92,11 @@ fn two_clicks_zoom_to_the_box() {
     let at = box_called(&test, "lib::rest");
     click(&mut test, at, 2);
     let visible = test.state().state.selection().visible;
-    assert_eq!(visible, TimeRange { start: Time(78 * MS), end: Time(100 * MS) }, "80 to 100 ms with a little room");
+    assert_eq!(
+        visible,
+        TimeRange { start: Time(78 * MS + 1), end: Time(100 * MS + 1) },
+        "80 to 100 ms with a little room"
+    );
     assert_eq!(names(&test), ["main", "lib::rest", "futex"]);
 }
 
@@ -151,7 +155,7 @@ fn arrow_keys_walk_over_boxes() {
     assert_eq!(press(Key::ArrowRight), of("main", 80, 20), "it is the last");
     press(Key::Enter);
     let visible = test.state().state.selection().visible;
-    assert_eq!(visible, TimeRange { start: Time(78 * MS), end: Time(100 * MS) });
+    assert_eq!(visible, TimeRange { start: Time(78 * MS + 1), end: Time(100 * MS + 1) });
 }
 
 #[test]
@@ -277,7 +281,7 @@ fn one_sample_is_a_chart() {
     let mut making = Making::new();
     let thread = making.thread("short");
     let stack = making.stack("main;once");
-    making.sample(thread, 5, stack);
+    making.sample(thread, 2 * MS, stack);
     let test = chart(making.finish());
     assert!(test.state().panel.scrolled.is_some());
     let scene = { test }.state_mut().picture(vec2(1000.0, 400.0));
@@ -288,7 +292,7 @@ fn one_sample_is_a_chart() {
 fn stacks_100_000_deep_scroll_to_what_is_picked() {
     let mut test = chart(deep(100_000, 30));
     assert_eq!(names(&test).len(), 0, "at this zoom level they are too short for names");
-    act(&mut test, &Action::Show(TimeRange { start: Time(0), end: Time(2 * MS) }));
+    act(&mut test, &Action::Show(TimeRange { start: Time(98 * MS), end: Time(100 * MS) }));
     assert!(names(&test).contains(&"f0".to_owned()), "{:?}", test.state().state.selection());
     let document = std::sync::Arc::clone(&test.state().document);
     let leaf = document.profile.threads[0].samples.stack[0].expect("it has a stack");
@@ -311,7 +315,7 @@ fn stacks_100_000_deep_scroll_to_what_is_picked() {
 #[test]
 fn the_wheel_and_the_scroll_bar_scroll() {
     let mut test = chart(deep(500, 1));
-    act(&mut test, &Action::Show(TimeRange { start: Time(0), end: Time(2 * MS) }));
+    act(&mut test, &Action::Show(TimeRange { start: Time(98 * MS), end: Time(100 * MS) }));
     let scroll = |test: &Test<FlameChart>| test.state().panel.scrolled.expect("a thread is shown").1;
     assert_eq!(scroll(&test), 0.0);
     test.hover_at(pos2(500.0, 200.0));

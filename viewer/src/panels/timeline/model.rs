@@ -125,7 +125,7 @@ impl Borrow<SampleTable> for ThreadSamples {
 
 fn sample_uses(document: &Arc<Document>, thread: ThreadId, palette: &Palette) -> SampleUses<ThreadSamples> {
     let samples = ThreadSamples { document: Arc::clone(document), thread };
-    SampleUses::new(samples, Arc::clone(&palette.stacks), document.box_timing(thread).interval)
+    SampleUses::new(samples, Arc::clone(&palette.stacks), document.sample_timing(thread))
 }
 
 fn slice_uses(document: &Document, thread: ThreadId, palette: &Palette) -> SpanUses {

@@ -322,8 +322,8 @@ fn a_double_click_shows_the_wait_under_the_pointer() {
     for _ in 0..2 {
         click(&mut harness, at, Modifiers::NONE);
     }
-    // With a tenth on both sides, and moved to where the profile begins.
-    assert_eq!(selection(&harness).visible, range(10 * MS, 58 * MS + 2));
+    // With a tenth on both sides.
+    assert_eq!(selection(&harness).visible, range(6 * MS - 1, 54 * MS + 1));
 }
 
 fn picture(document: &Arc<Document>, size: egui::Vec2) -> crate::scene::Scene {
