@@ -12,6 +12,7 @@ mod live_line;
 mod no_disturbance;
 mod pprof;
 mod privileges;
+mod readme;
 mod sampler_truth;
 mod stacks_and_maps;
 mod tidy;

@@ -74,6 +74,7 @@ fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
             right += usize::from(has_function && rooted[stack.index()]);
         }
         // A page fault at the start or end of the thread is a sleep elsewhere.
-        assert!(right > 0 && right * 100 >= all * 95, "{workload}: {right} of {all} sleeps are below `{function}`");
+        let elsewhere = (all / 20).max(2);
+        assert!(right > 0 && right + elsewhere >= all, "{workload}: {right} of {all} sleeps are below `{function}`");
     }
 }

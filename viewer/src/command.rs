@@ -345,4 +345,20 @@ mod tests {
         assert_eq!(label(Command::ShowKeys), "?");
         assert_eq!(label(Command::Cancel), "Esc");
     }
+
+    /// Rows of the README's table are `| `KEY` `KEY` | what they do |`.
+    #[test]
+    fn the_keys_in_the_readme_are_those_of_commands() {
+        let readme = include_str!("../../README.md");
+        let table = readme.lines().skip_while(|line| *line != "| key | does |").skip(2);
+        let rows: Vec<&str> = table.take_while(|line| line.starts_with('|')).collect();
+        assert!(rows.len() >= 5, "the README has no table of keys: {rows:?}");
+        let known: HashSet<String> = Command::all().flat_map(Command::keys).map(Shortcut::label).collect();
+        for row in rows {
+            let keys = row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2);
+            for key in keys {
+                assert!(known.contains(key), "no command has the key {key} of the README's row {row}");
+            }
+        }
+    }
 }

@@ -19,36 +19,42 @@ use crate::cargo::CargoOptions;
 const ABOUT: &str = "\
 Find out where a Rust program spends its time.
 
-Builds your project, runs it, looks about a thousand times a second at what each of its threads is doing, and saves \
-what it saw. No privileges and no changes to your project are needed. Without a command, `run` is meant.";
+Builds your project, runs it, looks about a thousand times a second at what each of its threads is doing, saves what \
+it saw, and opens a window that shows it. No privileges and no changes to your project are needed. Without a command, \
+`run` is meant.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  cargo traceview                         Build this project, run it, record it
+  cargo traceview                         Build this project, run it, record it, open the window
   cargo traceview -- -c 'fn .*' src       The same, with arguments for your program
   cargo traceview -p server --bin api     Choose the package and the binary
   cargo traceview --example demo --dev    An example, built without optimizations
   cargo traceview -d 10 -o slow.json.gz   Record the first ten seconds into a file
+  cargo traceview --no-open               Only record; `cargo traceview open @1` opens the window later
   cargo traceview record -- ./tool a.txt  Record any program
   cargo traceview report --top 20         The hottest functions of the last recording
-  cargo traceview export -o cpu.pb.gz     The last recording as a file for pprof
+  cargo traceview export -o flame.svg     A picture of the last recording
 
-The file opens in the Firefox Profiler. Recordings made without -o are kept in your data directory, and @1 names the \
-last one, @2 the one before.
+The file opens in the Firefox Profiler too. Recordings made without -o are kept in your data directory, and @1 names \
+the last one, @2 the one before. Without a display everything works but the window.
 
 Exit status of `run` and `record`: your program's own (128+N if signal N ended it). Otherwise 2: wrong usage, \
 101: the build failed, 125: recording failed, 126: program not executable, 127: program not found.";
 
 const RECORD_EXAMPLES: &str = "\
 Examples:
-  cargo traceview record -- ls -lR /usr
+  cargo traceview record -- ls -lR /usr           Record it and open the window
+  cargo traceview record --no-open -- ./tests.sh  Record a script with all that it starts
   cargo traceview record -d 5 --kill-after 10 -o server.json.gz -- ./server --port 8080";
 
 const OPEN_EXAMPLES: &str = "\
 Examples:
+  cargo traceview open                Recent recordings to choose from
   cargo traceview open @1             The last recording
   cargo traceview open a.json.gz @1   Two, in tabs
-  cargo traceview open @1 --screenshot window.png --size 1600x1000 --theme light";
+  cargo traceview open @1 --screenshot window.png --size 1600x1000 --theme light
+
+In the window, ? shows all keys, and Ctrl+Shift+P finds any command by its name.";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -58,9 +64,16 @@ Examples:
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
-  cargo traceview export -o cpu.pb.gz                    The last recording for pprof: `go tool pprof -top cpu.pb.gz`
-  cargo traceview export @2 -o wall.pb.gz --off-cpu      The recording before that, with what its threads waited for
-  cargo traceview export slow.json.gz --format pprof | ssh host 'cat > slow.pb.gz'";
+  cargo traceview export -o cpu.pb.gz                The last recording, for `go tool pprof cpu.pb.gz`
+  cargo traceview export @2 -o wall.pb.gz --off-cpu  The one before, with what its threads waited for
+  cargo traceview export slow.json.gz --format pprof | ssh host 'cat > slow.pb.gz'
+  cargo traceview export -o flame.svg                A picture of the busiest thread's flame chart
+  cargo traceview export -o threads.png --panel timeline --size 1600x400 --scale 2 --theme light";
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  cargo traceview info             Of the last recording
+  cargo traceview info @2 --json   Of the one before, for scripts";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -122,11 +135,12 @@ pub enum Command {
     #[command(after_help = OPEN_EXAMPLES)]
     Open(OpenArgs),
     /// Say what a recording contains: duration, threads, counts, what is missing
+    #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArgs),
     /// Print where the time went, as text or JSON
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
-    /// Convert a recording for another tool
+    /// Convert a recording for another tool, or draw it
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArgs),
 }
@@ -436,7 +450,9 @@ mod tests {
     #[test]
     fn the_help_names_every_verb_and_heading() {
         let help = Cli::command().render_long_help().to_string();
-        for text in ["run", "record", "info", "report", "export", "Cargo:", "Recording:", "Examples:", "Exit status"] {
+        for text in
+            ["run", "record", "open", "info", "report", "export", "Cargo:", "Recording:", "Examples:", "Exit status"]
+        {
             assert!(help.contains(text), "{text} is missing in:\n{help}");
         }
     }

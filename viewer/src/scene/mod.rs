@@ -7,7 +7,10 @@ mod svg;
 pub use mesh::CachedScene;
 pub use svg::write_svg;
 
+use std::borrow::Cow;
+
 use egui::{Color32, Pos2, Rect, Vec2};
+use traceview_core::report::shorten;
 
 /// What a canvas shows. Lengths are points; the origin is the canvas's top left corner, y grows downwards. Quads are
 /// painted first, in order, then lines, then labels.
@@ -95,3 +98,29 @@ impl Scene {
 
 /// The font size of labels, in points.
 pub const FONT_SIZE: f32 = 12.0;
+
+/// `text` in at most `columns`: without its beginning, or what was cut at its end already, without more of its end.
+fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+    let fitted = match text.strip_suffix('…') {
+        Some(beginning) if text.chars().count() > columns => {
+            beginning.chars().take(columns.saturating_sub(1)).chain(['…']).collect::<String>().into()
+        }
+        _ => shorten(text, columns),
+    };
+    if fitted.chars().all(|c| c == '…') { "".into() } else { fitted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+
+    #[test]
+    fn a_text_is_cut_at_one_end_and_never_down_to_dots() {
+        for (columns, fitted) in [(9, "call_onc…"), (6, "call_…"), (2, "c…"), (1, ""), (0, "")] {
+            assert_eq!(fit("call_onc…", columns), fitted, "{columns}");
+        }
+        for (columns, fitted) in [(9, "call_once"), (6, "…_once"), (2, "…e"), (1, ""), (0, "")] {
+            assert_eq!(fit("call_once", columns), fitted, "{columns}");
+        }
+    }
+}

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use egui::Color32;
-use traceview_core::report::shorten;
 
-use super::{Align, Label, Scene};
+use super::{Align, Label, Scene, fit};
 
 /// How wide a usual character is, relative to the font size: rather too wide, as fonts differ.
 const CHARACTER_WIDTH: f32 = 0.56;
@@ -57,7 +56,7 @@ pub fn write_svg(scene: &Scene, title: &str, out: &mut dyn Write) -> io::Result<
 }
 
 fn write_label(label: &Label, out: &mut dyn Write) -> io::Result<()> {
-    let text = shorten(&label.text, columns(label));
+    let text = fit(&label.text, columns(label));
     if text.is_empty() {
         return Ok(());
     }

@@ -22,6 +22,7 @@ use crate::command::Command;
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::loading::{self, Loading};
+use crate::panels::{PANELS, Place};
 use crate::theme::Theme;
 use dialogs::Dialog;
 use open_document::OpenDocument;
@@ -125,9 +126,12 @@ impl Viewer {
         }
     }
 
-    /// Shows this tab of tables or this panel's part of the window, by its name in [`PANELS`](crate::panels::PANELS).
+    /// Shows the tab of tables that is called this in [`PANELS`].
     pub fn show_panel(&mut self, name: &str) {
-        name.clone_into(&mut self.settings.table);
+        // All others are always seen.
+        if PANELS.iter().any(|panel| panel.name == name && panel.place == Place::Tab) {
+            name.clone_into(&mut self.settings.table);
+        }
     }
 
     /// Whether nothing is being loaded or computed.

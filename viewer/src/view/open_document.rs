@@ -74,9 +74,15 @@ impl OpenDocument {
         } else {
             String::new()
         };
-        let command = profile.meta.command_line.join(" ");
-        let what = if command.is_empty() { &self.document.name } else { &command };
-        let what = beginning(what, LONGEST_COMMAND);
+        let what = match profile.meta.command_line.split_first() {
+            // Where the program lies says less than its arguments.
+            Some((program, args)) => {
+                let program = program.rsplit('/').next().unwrap_or(program);
+                [&[program], &args.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat().join(" ")
+            }
+            None => self.document.name.clone(),
+        };
+        let what = beginning(&what, LONGEST_COMMAND);
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         format!("{what}: {length}{threads} thread{}, {samples} sample{}", plural(threads), plural(samples))
     }

@@ -218,3 +218,21 @@ fn restrictions_are_chips_that_can_be_taken_away() {
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert_eq!(selection(&window).range, None);
 }
+
+#[test]
+fn the_command_line_names_the_program_without_its_directory() {
+    let mut making = test_profiles::Making::new();
+    making.builder.meta_mut().command_line = ["/home/me/release/rg", "-c", "a/b"].map(str::to_owned).to_vec();
+    let window = profile_window(making.finish());
+    assert!(window.query_by_label_contains("rg -c a/b: ").is_some());
+    assert!(window.query_by_label_contains("/home/me").is_none());
+}
+
+#[test]
+fn a_picture_shows_the_tables_whatever_panel_it_is_of() {
+    let mut window = profile_window(test_profiles::lively());
+    for (panel, shown) in [("call-tree", "call-tree"), ("timeline", "call-tree"), ("functions", "functions")] {
+        window.state_mut().show_panel(panel);
+        assert_eq!(window.state().settings().table, shown, "after {panel}");
+    }
+}

@@ -5,6 +5,7 @@ mod layout;
 mod matches;
 mod menu;
 mod model;
+mod opening;
 mod paint;
 mod scroll_bar;
 mod steps;
@@ -106,7 +107,7 @@ impl Panel for FlameChart {
             layout: &layout,
             view: paint::time_view(context.selection.visible, size),
             height: size.y,
-            scroll: self.scroll_of(chart.thread),
+            scroll: self.scroll_in(&chart, &layout, size.y),
             pixels_per_point: 1.0,
         };
         Some(paint::scene(&shown, &look).0)
@@ -143,9 +144,10 @@ impl FlameChart {
             Some(chart) => {
                 let layout = Layout::of(chart);
                 let section = layout.section(layout::SectionKind::Boxes);
-                return section.map_or(0..0, |section| layout.visible(section, self.scroll_of(thread), height));
+                let scroll = self.scroll_in(chart, &layout, height);
+                return section.map_or(0..0, |section| layout.visible(section, scroll, height));
             }
-            None => (self.scroll_of(thread) / f64::from(layout::ROW)) as u32,
+            None => (self.scroll_of(thread).unwrap_or(0.0) / f64::from(layout::ROW)) as u32,
         };
         let picked = context.selection.picked.filter(|picked| picked.thread == thread);
         let first = match picked.map(|picked| picked.what) {
@@ -155,8 +157,15 @@ impl FlameChart {
         first..first.saturating_add(rows)
     }
 
-    fn scroll_of(&self, thread: ThreadId) -> f64 {
-        self.scrolled.filter(|(of, _)| *of == thread).map_or(0.0, |(_, scroll)| scroll)
+    /// How far the chart of `thread` was scrolled, if it is the one that was shown last.
+    fn scroll_of(&self, thread: ThreadId) -> Option<f64> {
+        self.scrolled.filter(|(of, _)| *of == thread).map(|(_, scroll)| scroll)
+    }
+
+    /// How far `chart` is to be scrolled.
+    fn scroll_in(&self, chart: &Chart, layout: &Layout, height: f32) -> f64 {
+        let opening = f64::from(chart.rows.opening) * f64::from(layout::ROW);
+        self.scroll_of(chart.thread).unwrap_or(opening).min(layout.most_scroll(height))
     }
 
     fn look<'a>(&mut self, context: &PanelContext<'a>, chart: &Chart) -> Look<'a> {
@@ -176,8 +185,8 @@ impl FlameChart {
         let look = self.look(context, chart);
         let layout = Layout::of(chart);
         let view = paint::time_view(context.selection.visible, rect.size());
-        let mut scroll = self.scroll_of(chart.thread).min(layout.most_scroll(rect.height()));
-        scroll = self.reveal(context, chart, &layout, (scroll, rect.height()));
+        let scroll = self.scroll_in(chart, &layout, rect.height());
+        let mut scroll = self.reveal(context, chart, &layout, (scroll, rect.height()));
         let on_screen = TimeView { left: view.left + rect.left(), ..view };
         let axis = Rect { min: egui::pos2(on_screen.left, rect.top()), max: rect.max };
         let name = format!("Flame chart of {}", context.document.thread_name(chart.thread));

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use traceview_core::model::{FunctionId, Nanos, Profile, SliceTable, StackId, ThreadId, Time, WaitTable};
 
+use super::opening;
 use crate::document::Document;
 use crate::jobs::{Job, Jobs, Poll};
 use crate::lod::{BoxRows, CallNodes, Pyramid, SampleBoxes, SliceRows, Spans};
@@ -39,6 +40,8 @@ pub(super) struct ThreadRows {
     pub(super) slices: Arc<Pyramid<SliceRows<OfThread>>>,
     /// Its waits, in one row.
     pub(super) waits: Pyramid<OfThread>,
+    /// The depth that is at the top when the chart is first shown.
+    pub(super) opening: u32,
 }
 
 /// A table of a thread of a shared profile.
@@ -229,14 +232,17 @@ impl Chart {
 }
 
 impl ThreadRows {
-    fn new(document: &Document, calls: &Arc<CallNodes>, thread: ThreadId) -> Self {
+    pub(super) fn new(document: &Document, calls: &Arc<CallNodes>, thread: ThreadId) -> Self {
         let profile = &document.profile;
         let row = &profile.threads[thread.index()];
         let timing = document.sample_timing(thread);
         let samples = calls.samples(&row.samples);
         let strips = SampleBoxes::build(&samples, calls.table(), calls.index(), timing);
         let of_thread = OfThread { profile: Arc::clone(profile), thread };
+        // Slices stand above the boxes; where there are some, they come first.
+        let opening = if row.slices.is_empty() { opening::first_written_depth(document, calls, &strips) } else { 0 };
         Self {
+            opening,
             calls: Arc::clone(calls),
             boxes_above: boxes_above(&strips),
             strips: Arc::new(strips),
