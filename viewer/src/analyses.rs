@@ -176,7 +176,7 @@ impl Tables {
 mod tests {
     use super::*;
     use crate::action::{Action, State};
-    use crate::panels::functions::test_profiles::small;
+    use crate::testing::{document, profiles};
 
     fn tables(analyses: &Analyses) -> Arc<Tables> {
         Arc::clone(analyses.tables().expect("jobs are done at once").expect("CPU time adds up"))
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_search_filters_what_was_counted_already() {
-        let document = Arc::new(Document::new("test".to_owned(), None, Arc::new(small())));
+        let document = document(profiles::functions());
         let mut state = State::new(&document);
         let mut analyses = Analyses::default();
         analyses.update(&document, state.selection(), &Jobs::immediate());
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_in_the_background_arrives_later() {
-        let document = Arc::new(Document::new("test".to_owned(), None, Arc::new(small())));
+        let document = document(profiles::functions());
         let mut state = State::new(&document);
         let mut analyses = Analyses::default();
         let (sender, woken) = std::sync::mpsc::channel();

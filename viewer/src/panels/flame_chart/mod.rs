@@ -11,10 +11,6 @@ mod steps;
 mod tooltip;
 
 #[cfg(test)]
-pub(crate) mod test_profiles;
-#[cfg(test)]
-pub(crate) mod test_window;
-#[cfg(test)]
 mod tests;
 
 use std::ops::Range;
