@@ -52,13 +52,14 @@ pub struct State {
 enum Kind {
     Show,
     Range,
+    Search,
     Other,
 }
 
 /// The shortest part of time that can be shown.
 pub const SHORTEST_VIEW: Nanos = Nanos(50);
 
-/// Seconds within which continued zooming, panning or dragging stays one step.
+/// Seconds within which continued zooming, panning, dragging or typing stays one step.
 const ONE_STEP: f64 = 0.6;
 const MOST_STEPS: usize = 200;
 
@@ -95,6 +96,7 @@ impl State {
         let kind = match action {
             Action::Show(_) => Kind::Show,
             Action::SelectRange(Some(_)) => Kind::Range,
+            Action::Search(_) => Kind::Search,
             _ => Kind::Other,
         };
         let continues = self.last_step.is_some_and(|(last, at)| {
@@ -175,7 +177,7 @@ impl Selection {
 }
 
 /// `range` moved into `extent`, and not shorter than [`SHORTEST_VIEW`] nor longer than `extent`.
-fn fit(range: TimeRange, extent: TimeRange) -> TimeRange {
+pub(crate) fn fit(range: TimeRange, extent: TimeRange) -> TimeRange {
     let whole = i128::from(extent.end.0) - i128::from(extent.start.0);
     let asked = i128::from(range.end.0) - i128::from(range.start.0);
     let length = asked.clamp(i128::from(SHORTEST_VIEW.0).min(whole), whole);

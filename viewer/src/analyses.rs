@@ -49,7 +49,7 @@ pub struct Tables {
 #[derive(Debug, Default)]
 pub struct Analyses {
     current: Option<Result<Arc<Tables>, Refusal>>,
-    job: Option<(Counted, Job<Result<Tables, MeasureError>>)>,
+    job: Option<(Counted, Job<Result<Tables, NotCounted>>)>,
 }
 
 /// Why there are no tables.
@@ -59,6 +59,15 @@ pub struct Refusal {
     pub counted: Counted,
     /// Why it can't be, for people.
     pub message: String,
+    /// The functions that the search matches all the same.
+    found: Option<Arc<FunctionSet>>,
+}
+
+/// What a job gives instead of tables.
+#[derive(Debug)]
+struct NotCounted {
+    why: MeasureError,
+    found: Option<Arc<FunctionSet>>,
 }
 
 impl Counted {
@@ -101,9 +110,13 @@ impl Analyses {
         self.current.as_ref().map(Result::as_ref)
     }
 
-    /// The functions that the search of the newest tables matches; `None`: nothing is searched for.
+    /// The functions that the newest search matches, whether or not they could be counted; `None`: nothing is searched
+    /// for.
     pub fn found(&self) -> Option<&Arc<FunctionSet>> {
-        self.tables()?.ok()?.found.as_ref()
+        match self.current.as_ref()? {
+            Ok(tables) => tables.found.as_ref(),
+            Err(refusal) => refusal.found.as_ref(),
+        }
     }
 
     /// Whether newer tables are being computed.
@@ -113,12 +126,12 @@ impl Analyses {
 
     fn receive(&mut self) {
         let Some((counted, job)) = &self.job else { return };
-        let refusal = |message: String| Err(Refusal { counted: counted.clone(), message });
+        let refusal = |message: String, found| Err(Refusal { counted: counted.clone(), message, found });
         let result = match job.poll() {
             Poll::Pending => return,
             Poll::Ready(Ok(tables)) => Ok(Arc::new(tables)),
-            Poll::Ready(Err(error)) => refusal(error.to_string()),
-            Poll::Lost => refusal("counting failed; this is a fault of traceview".to_owned()),
+            Poll::Ready(Err(NotCounted { why, found })) => refusal(why.to_string(), found),
+            Poll::Lost => refusal("counting failed; this is a fault of traceview".to_owned(), None),
         };
         self.current = Some(result);
         self.job = None;
@@ -137,18 +150,21 @@ impl Tables {
     }
 
     /// Takes from `before` what is still right.
-    fn compute(document: &Document, counted: Counted, before: Option<&Self>) -> Result<Self, MeasureError> {
+    fn compute(document: &Document, counted: Counted, before: Option<&Self>) -> Result<Self, NotCounted> {
         let profile = &document.profile;
         let same_part =
             |tables: &&Self| tables.counted.selection == counted.selection && tables.counted.measure == counted.measure;
-        let selected = match before.filter(same_part) {
-            Some(before) => Arc::clone(&before.selected),
-            None => Arc::new(StackValues::of(profile, &counted.selection, counted.measure)?),
-        };
         let found = (!counted.query.is_empty()).then(|| match before.filter(|it| it.counted.query == counted.query) {
             Some(Self { found: Some(found), .. }) => Arc::clone(found),
             _ => Arc::new(counted.query.functions(profile)),
         });
+        let selected = match before.filter(same_part) {
+            Some(before) => Arc::clone(&before.selected),
+            None => match StackValues::of(profile, &counted.selection, counted.measure) {
+                Ok(values) => Arc::new(values),
+                Err(why) => return Err(NotCounted { why, found }),
+            },
+        };
         let values = match &found {
             Some(found) => {
                 let mut values = StackValues::clone(&selected);
@@ -176,7 +192,7 @@ impl Tables {
 mod tests {
     use super::*;
     use crate::action::{Action, State};
-    use crate::panels::functions::test_profiles::small;
+    use crate::testing::{document, profiles};
 
     fn tables(analyses: &Analyses) -> Arc<Tables> {
         Arc::clone(analyses.tables().expect("jobs are done at once").expect("CPU time adds up"))
@@ -184,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_search_filters_what_was_counted_already() {
-        let document = Arc::new(Document::new("test".to_owned(), None, Arc::new(small())));
+        let document = document(profiles::functions());
         let mut state = State::new(&document);
         let mut analyses = Analyses::default();
         analyses.update(&document, state.selection(), &Jobs::immediate());
@@ -209,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_in_the_background_arrives_later() {
-        let document = Arc::new(Document::new("test".to_owned(), None, Arc::new(small())));
+        let document = document(profiles::functions());
         let mut state = State::new(&document);
         let mut analyses = Analyses::default();
         let (sender, woken) = std::sync::mpsc::channel();

@@ -252,7 +252,7 @@ impl Shortcut {
     /// Whether a text field would take it.
     fn types(&self) -> bool {
         let function_key = matches!(self.key, Key::Escape | Key::F1 | Key::F3 | Key::F5);
-        let edits = matches!(self.key, Key::A | Key::Z | Key::Y | Key::ArrowLeft | Key::ArrowRight);
+        let edits = matches!(self.key, Key::A | Key::W | Key::Z | Key::Y | Key::ArrowLeft | Key::ArrowRight);
         !function_key && (edits || !(self.modifiers.command || self.modifiers.ctrl || self.modifiers.alt))
     }
 }
@@ -332,6 +332,7 @@ mod tests {
             assert_eq!(pressed(key, Some(key), Modifiers::NONE, true), [], "{key:?}");
         }
         assert_eq!(pressed(Key::A, None, Modifiers::COMMAND, true), [], "selects the text");
+        assert_eq!(pressed(Key::W, None, Modifiers::COMMAND, true), [], "deletes a word");
         assert_eq!(pressed(Key::Escape, None, Modifiers::NONE, true), [Command::Cancel]);
         assert_eq!(pressed(Key::O, None, Modifiers::COMMAND, true), [Command::Open]);
         assert_eq!(pressed(Key::F, None, Modifiers::COMMAND, true), [Command::Find]);

@@ -32,7 +32,7 @@ pub struct Document {
 /// What a thread did over all of the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreadTotals {
-    /// CPU time of its samples; samples without CPU time count one interval each.
+    /// CPU time of its samples; where none of them says it, one interval for each that has a stack.
     pub cpu: Nanos,
     /// Samples.
     pub samples: usize,
@@ -49,11 +49,11 @@ impl Document {
         let first = timed.map(|(thread, timing)| timing.span(&thread.samples, 0).start).min();
         let start = extent.map_or(Time(0), |extent| first.map_or(extent.start, |first| first.min(extent.start)));
         let end = extent.map_or(start, |extent| extent.end).max(start + Nanos(1));
-        let interval = profile.meta.interval.unwrap_or(Nanos(1));
-        let activity = profile.threads.iter().map(|thread| ThreadTotals {
+        let activity = profile.threads.iter().enumerate().map(|(row, thread)| ThreadTotals {
             cpu: thread.sampled_cpu().unwrap_or_else(|| {
-                let samples = i64::try_from(thread.samples.len()).unwrap_or(i64::MAX);
-                Nanos(samples.saturating_mul(interval.0))
+                let ran = thread.samples.stack.iter().flatten().count();
+                let interval = sample_timing(&profile, ThreadId::new(row)).interval;
+                Nanos(i64::try_from(ran).unwrap_or(i64::MAX).saturating_mul(interval.0))
             }),
             samples: thread.samples.len(),
             slices: thread.slices.len(),

@@ -46,4 +46,4 @@ mod window_error;
 pub use window_error::WindowError;
 
 #[cfg(test)]
-mod test_profiles;
+mod testing;

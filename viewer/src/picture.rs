@@ -114,6 +114,7 @@ pub fn scene(document: Document, options: &PictureOptions) -> Result<Scene, Pict
         analyses: &analyses,
         found: None,
         pointer: None,
+        pointed: &mut None,
         theme: &theme,
         jobs: &jobs,
         actions: &mut Vec::new(),

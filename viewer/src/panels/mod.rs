@@ -34,8 +34,10 @@ pub struct PanelContext<'a> {
     pub analyses: &'a Analyses,
     /// The functions that the search matches; `None`: nothing is searched for.
     pub found: Option<&'a FunctionSet>,
-    /// Where in time the pointer is, whichever canvas it is over.
+    /// Where in time the pointer was in the last frame, whichever canvas it was over.
     pub pointer: Option<Time>,
+    /// Where in time it is now: for the panel that it is over to say.
+    pub pointed: &'a mut Option<Time>,
     /// Colours.
     pub theme: &'a Theme,
     /// For work that takes longer than a frame.

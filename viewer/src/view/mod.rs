@@ -191,6 +191,10 @@ impl Viewer {
         self.dialog(ui);
         // Last, so that a panel with the focus has taken the keys that mean something to it.
         for command in ui.input(|input| Command::pressed(&input.events, typing)) {
+            // Nothing happens behind a dialog.
+            if self.dialog.is_some() && command != Command::Cancel {
+                continue;
+            }
             self.run(command, ui);
             ui.request_repaint();
         }
@@ -242,6 +246,9 @@ impl Viewer {
     fn close(&mut self, index: usize) {
         if index < self.tabs.len() {
             self.tabs.remove(index);
+            if index < self.active {
+                self.active -= 1;
+            }
             self.active = self.active.min(self.tabs.len().saturating_sub(1));
         }
     }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, Rect, RichText, TextEdit, Ui};
+use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
 use traceview_core::analysis::Measure;
 use traceview_core::model::{Time, TimeRange};
 use traceview_core::report::format_duration;
 
 use super::Settings;
-use crate::action::{Action, State};
+use crate::action::{self, Action, State};
 use crate::analyses::Analyses;
 use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
 use crate::jobs::Jobs;
-use crate::panels::{GUTTER, PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
+use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
 use crate::selection::Selection;
 use crate::theme::Theme;
 use crate::widget::TimeView;
@@ -27,8 +27,6 @@ pub(super) struct OpenDocument {
     panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
-    /// Where the time axis was in the last frame.
-    axis: Option<Rect>,
 }
 
 /// How far one key press zooms and pans.
@@ -44,7 +42,6 @@ impl OpenDocument {
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
             pointer: None,
-            axis: None,
             document,
         }
     }
@@ -92,7 +89,6 @@ impl OpenDocument {
         self.analyses.update(&self.document, self.state.selection(), jobs);
         self.tool_bar(ui, focus_search, &mut actions);
         self.status_bar(ui, jobs);
-        self.pointer = self.time_under_pointer(ui);
         self.panels(ui, theme, jobs, settings, &mut actions);
         let now = ui.input(|input| input.time);
         if !actions.is_empty() {
@@ -155,7 +151,7 @@ impl OpenDocument {
         let margin = traceview_core::model::Nanos((range.end - range.start).0 / 10);
         let with_margin =
             TimeRange { start: range.start + traceview_core::model::Nanos(-margin.0), end: range.end + margin };
-        let nearly = selection.visible == with_margin;
+        let nearly = selection.visible == action::fit(with_margin, self.document.extent);
         Some(if nearly { range } else { with_margin })
     }
 
@@ -277,12 +273,14 @@ impl OpenDocument {
     }
 
     fn panels(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, actions: &mut Vec<Action>) {
+        let mut pointed = None;
         let mut context = PanelContext {
             document: &self.document,
             selection: self.state.selection(),
             analyses: &self.analyses,
             found: self.analyses.found().map(AsRef::as_ref),
             pointer: self.pointer,
+            pointed: &mut pointed,
             theme,
             jobs,
             actions,
@@ -296,7 +294,7 @@ impl OpenDocument {
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         let top = EguiPanel::top("timeline").resizable(true).default_size(height * 0.27).min_size(80.0);
-        let top = top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
+        top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {
             let side = EguiPanel::right("details").resizable(true).default_size(270.0).min_size(160.0);
@@ -311,15 +309,8 @@ impl OpenDocument {
             let table = settings.table.clone();
             show(ui, &|row| row.place == Place::Tab && row.name == table);
         });
-        let middle = CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
-        let charts = top.response.rect | middle.response.rect;
-        self.axis = Some(charts.with_min_x(charts.left() + GUTTER));
-    }
-
-    fn time_under_pointer(&self, ui: &Ui) -> Option<Time> {
-        let at = ui.input(|input| input.pointer.hover_pos())?;
-        let axis = self.axis.filter(|axis| self.document.timed && axis.contains(at))?;
-        Some(TimeView::new(self.state.selection().visible, axis).time(at.x))
+        CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
+        self.pointer = pointed;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use traceview_core::analysis::Measure;
@@ -12,21 +12,15 @@ use traceview_core::model::Profile;
 
 use super::{Content, Input, Settings, ThemeChoice, Viewer};
 use crate::jobs::Jobs;
-use crate::panels::flame_chart::test_profiles;
 use crate::selection::Selection;
+use crate::testing::profiles::lively;
+use crate::testing::{TestProfile, harness, press, press_with};
 
 type Window = Harness<'static, Viewer>;
 
 fn window(inputs: Vec<Input>) -> Window {
     let viewer = Viewer::new(inputs, Settings::default(), Jobs::immediate());
-    let mut window = Harness::builder()
-        .with_size([1280.0, 800.0])
-        .with_step_dt(0.02)
-        .with_max_steps(30)
-        .with_theme(egui::Theme::Dark)
-        .build_ui_state(|ui, viewer: &mut Viewer| viewer.ui(ui), viewer);
-    window.run();
-    window
+    harness(vec2(1280.0, 800.0), viewer, |viewer, ui| viewer.ui(ui))
 }
 
 fn profile_window(profile: Profile) -> Window {
@@ -47,11 +41,6 @@ fn saved(directory: &Path, profile: &Profile) -> PathBuf {
     let file = fs::File::create(&path).expect("the directory can be written");
     format::write(profile, target, &WriteOptions::default(), file).expect("it can be written");
     path
-}
-
-fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run();
 }
 
 #[test]
@@ -78,7 +67,7 @@ fn a_file_that_can_not_be_opened_says_why_and_can_be_tried_again() {
         viewer.failure()
     );
 
-    let whole = saved(directory.path(), &test_profiles::lively());
+    let whole = saved(directory.path(), &lively());
     fs::rename(whole, &path).expect("it can be renamed");
     fs::rename(&path, path.with_extension("json.gz")).expect("it can be renamed");
     fs::copy(path.with_extension("json.gz"), &path).expect("it can be copied");
@@ -115,25 +104,25 @@ fn loading_shows_its_file_and_can_be_given_up() {
 
 #[test]
 fn keys_zoom_pan_and_go_back() {
-    let mut window = profile_window(test_profiles::lively());
+    let mut window = profile_window(lively());
     let whole = selection(&window).visible;
-    press(&mut window, Modifiers::NONE, Key::W);
+    press(&mut window, Key::W);
     let zoomed = selection(&window).visible;
     assert!(zoomed.end - zoomed.start < whole.end - whole.start);
-    press(&mut window, Modifiers::NONE, Key::D);
+    press(&mut window, Key::D);
     assert!(selection(&window).visible.start > zoomed.start);
-    press(&mut window, Modifiers::NONE, Key::Num0);
+    press(&mut window, Key::Num0);
     assert_eq!(selection(&window).visible, whole);
-    press(&mut window, Modifiers::COMMAND, Key::Z);
-    press(&mut window, Modifiers::COMMAND, Key::Y);
+    press_with(&mut window, Modifiers::COMMAND, Key::Z);
+    press_with(&mut window, Modifiers::COMMAND, Key::Y);
     assert_eq!(selection(&window).visible, whole);
 }
 
 #[test]
 fn typing_searches_and_does_not_move() {
-    let mut window = profile_window(test_profiles::lively());
+    let mut window = profile_window(lively());
     let whole = selection(&window).visible;
-    press(&mut window, Modifiers::COMMAND, Key::F);
+    press_with(&mut window, Modifiers::COMMAND, Key::F);
     for letter in ["w", "a", "s", "d"] {
         window.event(egui::Event::Text(letter.to_owned()));
         let key = Key::from_name(&letter.to_uppercase()).expect("a letter is a key");
@@ -141,34 +130,34 @@ fn typing_searches_and_does_not_move() {
     }
     window.run();
     assert_eq!((selection(&window).search.as_str(), selection(&window).visible), ("wasd", whole));
-    press(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, Key::Escape);
     assert_eq!(selection(&window).search, "", "Escape clears it");
 }
 
 #[test]
 fn the_palette_finds_and_runs_commands() {
-    let mut window = profile_window(test_profiles::lively());
-    press(&mut window, Modifiers { shift: true, ..Modifiers::COMMAND }, Key::P);
+    let mut window = profile_window(lively());
+    press_with(&mut window, Modifiers { shift: true, ..Modifiers::COMMAND }, Key::P);
     window.event(egui::Event::Text("wall".to_owned()));
     window.run();
-    press(&mut window, Modifiers::NONE, Key::Enter);
+    press(&mut window, Key::Enter);
     assert_eq!(selection(&window).measure, Measure::Wall);
     assert!(window.query_by_label("Count the time that code ran or waited").is_none(), "it is closed");
 }
 
 #[test]
 fn the_palette_prefers_names_to_explanations() {
-    let mut window = profile_window(test_profiles::lively());
-    press(&mut window, Modifiers::NONE, Key::F1);
+    let mut window = profile_window(lively());
+    press(&mut window, Key::F1);
     window.event(egui::Event::Text("light".to_owned()));
     window.run();
-    press(&mut window, Modifiers::NONE, Key::Enter);
+    press(&mut window, Key::Enter);
     assert_eq!(window.state().settings().theme, ThemeChoice::Light, "`System` says \"light\" in its explanation");
 }
 
 #[test]
 fn themes_are_switched_and_remembered() {
-    let mut window = profile_window(test_profiles::lively());
+    let mut window = profile_window(lively());
     window.get_by_label("View").click();
     window.run();
     window.get_by_label_contains("Light colours").click();
@@ -180,30 +169,30 @@ fn themes_are_switched_and_remembered() {
 
 #[test]
 fn all_keys_can_be_looked_up() {
-    let mut window = profile_window(test_profiles::lively());
-    press(&mut window, Modifiers::SHIFT, Key::Questionmark);
+    let mut window = profile_window(lively());
+    press_with(&mut window, Modifiers::SHIFT, Key::Questionmark);
     assert!(window.query_by_label("Zoom in at the pointer").is_some());
     assert!(window.query_by_label("Ctrl+wheel, pinch").is_some());
-    press(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, Key::Escape);
     assert!(window.query_by_label("Ctrl+wheel, pinch").is_none());
 }
 
 #[test]
 fn several_files_are_tabs() {
     let directory = tempfile::tempdir().expect("a directory for the test");
-    let path = saved(directory.path(), &test_profiles::lively());
+    let path = saved(directory.path(), &lively());
     let mut window = window(vec![Input::File(path.clone()), Input::File("/nowhere/b.json".into())]);
     assert!(window.state().document().is_some(), "the first one is shown");
-    press(&mut window, Modifiers::CTRL, Key::Tab);
+    press_with(&mut window, Modifiers::CTRL, Key::Tab);
     assert!(window.query_by_label("b.json can't be opened").is_some());
-    press(&mut window, Modifiers::COMMAND, Key::W);
+    press_with(&mut window, Modifiers::COMMAND, Key::W);
     assert!(window.state().document().is_some());
     assert_eq!(window.state().settings().recent, [PathBuf::from("/nowhere/b.json"), path]);
 }
 
 #[test]
 fn restrictions_are_chips_that_can_be_taken_away() {
-    let mut window = profile_window(test_profiles::lively());
+    let mut window = profile_window(lively());
     let thread = selection(&window).charted.expect("there are threads");
     let viewer = window.state_mut();
     let Content::Open(open) = &mut viewer.tabs[0].content else { panic!("it is open") };
@@ -215,13 +204,13 @@ fn restrictions_are_chips_that_can_be_taken_away() {
     window.get_by_label(&format!("thread {name}  x")).click();
     window.run();
     assert_eq!(selection(&window).threads, None);
-    press(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, Key::Escape);
     assert_eq!(selection(&window).range, None);
 }
 
 #[test]
 fn the_command_line_names_the_program_without_its_directory() {
-    let mut making = test_profiles::Making::new();
+    let mut making = TestProfile::recorded();
     making.builder.meta_mut().command_line = ["/home/me/release/rg", "-c", "a/b"].map(str::to_owned).to_vec();
     let window = profile_window(making.finish());
     assert!(window.query_by_label_contains("rg -c a/b: ").is_some());
@@ -230,7 +219,7 @@ fn the_command_line_names_the_program_without_its_directory() {
 
 #[test]
 fn a_picture_shows_the_tables_whatever_panel_it_is_of() {
-    let mut window = profile_window(test_profiles::lively());
+    let mut window = profile_window(lively());
     for (panel, shown) in [("call-tree", "call-tree"), ("timeline", "call-tree"), ("functions", "functions")] {
         window.state_mut().show_panel(panel);
         assert_eq!(window.state().settings().table, shown, "after {panel}");

@@ -1,5 +1,6 @@
 //! Parts that several panels are made of.
 
+mod keys;
 mod table;
 mod table_cell;
 mod table_columns;
@@ -7,6 +8,7 @@ mod time_axis;
 mod time_canvas;
 mod time_view;
 
+pub use keys::take_key;
 pub use table::{BranchInput, Sort, Table, TableInput, TableRows, as_tsv};
 pub use table_cell::{Cell, HEADER_HEIGHT, NameCell, ROW_HEIGHT};
 pub use table_columns::{ColumnKind, TableColumn};

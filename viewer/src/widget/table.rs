@@ -7,6 +7,7 @@ use egui::accesskit::{SortDirection, Toggled};
 use egui::{Align, Event, EventFilter, Id, Key, Modifiers, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2};
 use egui_table::{CellInfo, HeaderCellInfo, HeaderRow, TableDelegate};
 
+use super::keys::take_key;
 use super::table_cell::{Cell, CellPainter, HEADER_HEIGHT, ROW_HEIGHT};
 use super::table_columns::{ColumnKind, TableColumn, fit_columns};
 use crate::action::Action;
@@ -177,7 +178,7 @@ impl Table<'_> {
 
     fn keys(&self, ui: &Ui, rect: Rect, rows: &dyn TableRows, input: &mut TableInput, actions: &mut Vec<Action>) {
         let Some(last) = rows.len().checked_sub(1) else { return };
-        let pressed = |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+        let pressed = |key: Key| take_key(ui, Modifiers::NONE, key);
         let page = visible_rows(rect).saturating_sub(1).max(1);
         // Without a selection, the first key selects an end.
         let down = pressed(Key::ArrowDown) + pressed(Key::PageDown) * page;
@@ -195,7 +196,7 @@ impl Table<'_> {
         if pressed(Key::Enter) > 0 {
             input.activated = moved.or(from);
         }
-        let heaviest = ui.input_mut(|input| input.consume_key(Modifiers::SHIFT, Key::ArrowRight));
+        let heaviest = take_key(ui, Modifiers::SHIFT, Key::ArrowRight) > 0;
         input.branch = if heaviest {
             Some(BranchInput::OpenHeaviest)
         } else if pressed(Key::ArrowRight) > 0 {

@@ -53,20 +53,22 @@ impl TimeCanvas<'_> {
             ui.memory_mut(|memory| memory.set_focus_lock_filter(self.id, filter));
         }
         let modifiers = ui.input(|input| input.modifiers);
-        self.drag(ui, &response, modifiers, actions);
-        let scroll = if response.contains_pointer() { self.wheel(ui, &response, actions) } else { 0.0 };
+        let dragged = self.drag(ui, &response, modifiers, actions);
+        let turned = if response.contains_pointer() { self.wheel(ui, &response, actions) } else { 0.0 };
         let at = response.interact_pointer_pos();
         CanvasInput {
             hover: response.hover_pos().filter(|_| !ui.input(|input| input.pointer.is_decidedly_dragging())),
             clicked: at.filter(|_| response.clicked()),
             double_clicked: at.filter(|_| response.double_clicked()),
-            scroll,
+            scroll: dragged + turned,
             modifiers,
             response,
         }
     }
 
-    fn drag(&self, ui: &Ui, response: &Response, modifiers: Modifiers, actions: &mut Vec<Action>) {
+    /// Pans or selects; gives how far to scroll down.
+    fn drag(&self, ui: &Ui, response: &Response, modifiers: Modifiers, actions: &mut Vec<Action>) -> f32 {
+        let mut scroll = 0.0;
         let selecting = self.id.with("selecting from");
         if response.drag_started_by(PointerButton::Primary) && (self.drag_selects != modifiers.shift) {
             let origin = ui.input(|input| input.pointer.press_origin());
@@ -83,6 +85,7 @@ impl TimeCanvas<'_> {
             }
         } else if response.dragged() {
             let by = response.drag_delta();
+            scroll = -by.y;
             if by.x != 0.0 {
                 actions.push(Action::Show(self.view.panned(-by.x)));
             }
@@ -91,6 +94,7 @@ impl TimeCanvas<'_> {
         if response.drag_stopped() {
             ui.data_mut(|data| data.remove::<Option<Time>>(selecting));
         }
+        scroll
     }
 
     /// Zooms and pans; gives how far to scroll down.
@@ -107,9 +111,7 @@ impl TimeCanvas<'_> {
         if pan != 0.0 {
             actions.push(Action::Show(self.view.panned(-pan)));
         }
-        // Dragging up and down scrolls too.
-        let dragged = if response.dragged() && !self.drag_selects { response.drag_delta().y } else { 0.0 };
-        -(down + dragged)
+        -down
     }
 }
 

@@ -1,28 +1,30 @@
 //! What a person sees and does in the call tree.
 
 use egui::{Event, Key, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use proptest::collection::vec;
 use proptest::{prop_assert_eq, proptest};
 use traceview_core::analysis::{GrowingTree, InvertedTree, Measure, NodeId, Selection, StackValues, call_tree};
-use traceview_core::model::{FunctionId, Profile};
+use traceview_core::model::Profile;
 
 use super::CallTree;
 use super::outline::{MOST_EXPANDED, open_all, outline};
 use super::paths::Paths;
 use crate::action::Action;
-use crate::panels::functions::test_profiles::{TestProfile, TestWindow, deep, empty, many_functions, small, window};
+use crate::testing::profiles::{empty, functions, many_functions};
+use crate::testing::{self, Test, TestProfile, act, press};
 use crate::widget::Sort;
+
+type Window = Test<CallTree>;
 
 const BY_TOTAL: Sort = Sort { key: "total", descending: true };
 
-fn open(profile: Profile) -> Harness<'static, TestWindow> {
-    window(profile, Box::<CallTree>::default(), vec2(1280.0, 300.0))
+fn open(profile: Profile) -> Window {
+    testing::open(profile, vec2(1280.0, 300.0))
 }
 
 /// The visible rows: depth, name, and `+` or `-` where something can be expanded or collapsed.
-fn rows(harness: &Harness<'_, TestWindow>) -> Vec<String> {
+fn rows(harness: &Window) -> Vec<String> {
     let rows = harness.root().children_recursive().filter(|node| node.accesskit_node().role() == egui::Role::Row);
     rows.map(|node| {
         let node = node.accesskit_node();
@@ -34,25 +36,14 @@ fn rows(harness: &Harness<'_, TestWindow>) -> Vec<String> {
     .collect()
 }
 
-fn selected(harness: &Harness<'_, TestWindow>) -> Option<String> {
+fn selected(harness: &Window) -> Option<String> {
     let row = harness.query_by(|node| node.role() == egui::Role::Row && node.is_selected() == Some(true))?;
     Some(row.accesskit_node().label()?.split(", ").next()?.to_owned())
 }
 
-fn press(harness: &mut Harness<'_, TestWindow>, key: Key) {
-    harness.key_press(key);
-    harness.run();
-}
-
-fn function(harness: &Harness<'_, TestWindow>, name: &str) -> FunctionId {
-    let document = &harness.state().document;
-    let mut functions = (0..document.profile.functions.len()).map(FunctionId::new);
-    functions.find(|id| document.function_name(*id) == name).expect("there is such a function")
-}
-
 #[test]
 fn it_opens_with_the_heaviest_path_down_to_where_it_branches() {
-    let harness = open(small());
+    let harness = open(functions());
     assert_eq!(rows(&harness), ["1 main-", "2 search::find-", "3 memchr::count", "2 io::write"]);
     assert_eq!(selected(&harness).as_deref(), Some("search::find"), "only a third of it goes on to memchr::count");
     assert_eq!(harness.state().selected(), None, "that is no choice of the person's");
@@ -60,7 +51,7 @@ fn it_opens_with_the_heaviest_path_down_to_where_it_branches() {
 
 #[test]
 fn the_keyboard_walks_through_the_tree() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label_contains("search::find,").click();
     harness.run();
     assert_eq!(harness.state().selected(), None, "it was selected already");
@@ -88,11 +79,10 @@ fn the_keyboard_walks_through_the_tree() {
 
 #[test]
 fn it_follows_what_is_selected_elsewhere() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     press(&mut harness, Key::Tab);
-    let wanted = function(&harness, "memchr::count");
-    harness.state_mut().act(&Action::SelectFunction(Some(wanted)));
-    harness.run();
+    let wanted = harness.state().function("memchr::count");
+    act(&mut harness, &Action::SelectFunction(Some(wanted)));
     assert_eq!(selected(&harness).as_deref(), Some("memchr::count"));
     harness.get_by_label("Inverted").click();
     harness.run();
@@ -105,30 +95,26 @@ fn it_follows_what_is_selected_elsewhere() {
 
 #[test]
 fn what_is_expanded_stays_so_when_it_is_counted_anew() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label_contains("search::find,").click();
     harness.run();
     press(&mut harness, Key::ArrowLeft);
     let before = rows(&harness);
-    harness.state_mut().act(&Action::Measure(Measure::Samples));
-    harness.run();
+    act(&mut harness, &Action::Measure(Measure::Samples));
     assert_eq!(rows(&harness), before);
     assert_eq!(selected(&harness).as_deref(), Some("search::find"));
-    harness.state_mut().act(&Action::Measure(Measure::OffCpu));
-    harness.run();
+    act(&mut harness, &Action::Measure(Measure::OffCpu));
     assert_eq!(rows(&harness), ["1 main-", "2 io::write+"]);
-    harness.state_mut().act(&Action::Measure(Measure::Cpu));
-    harness.run();
+    act(&mut harness, &Action::Measure(Measure::Cpu));
     assert_eq!(rows(&harness), before);
 }
 
 #[test]
 fn waits_are_leaves() {
-    let mut harness = open(small());
-    harness.state_mut().act(&Action::Measure(Measure::Wall));
-    let write = function(&harness, "io::write");
-    harness.state_mut().act(&Action::SelectFunction(Some(write)));
-    harness.run();
+    let mut harness = open(functions());
+    act(&mut harness, &Action::Measure(Measure::Wall));
+    let write = harness.state().function("io::write");
+    act(&mut harness, &Action::SelectFunction(Some(write)));
     harness.get_by_label_contains("io::write,").click();
     harness.run();
     press(&mut harness, Key::ArrowRight);
@@ -137,9 +123,8 @@ fn waits_are_leaves() {
 
 #[test]
 fn a_search_keeps_stacks_that_match_and_shows_the_match() {
-    let mut harness = open(small());
-    harness.state_mut().act(&Action::Search("io::wr".to_owned()));
-    harness.run();
+    let mut harness = open(functions());
+    act(&mut harness, &Action::Search("io::wr".to_owned()));
     assert_eq!(rows(&harness), ["1 main-", "2 io::write"]);
     assert_eq!(selected(&harness).as_deref(), Some("io::write"));
     harness.get_by_label("10.0 % in stacks that match");
@@ -147,7 +132,7 @@ fn a_search_keeps_stacks_that_match_and_shows_the_match() {
 
 #[test]
 fn a_click_on_a_title_sorts_siblings() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label("function").click();
     harness.run();
     assert_eq!(rows(&harness), ["1 main-", "2 io::write", "2 search::find-", "3 memchr::count"]);
@@ -163,7 +148,10 @@ fn nothing_is_said() {
 
 #[test]
 fn a_hundred_thousand_levels_are_no_problem() {
-    let mut harness = open(deep(100_000));
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("main");
+    profile.more_samples(thread, 20, &["even;odd"; 50_000].join(";"));
+    let mut harness = open(profile.finish());
     assert_eq!(rows(&harness).last().map(String::as_str), Some("100000 odd"));
     harness.get_by_label_contains("odd, CPU total 20.0 ms, total % 100.0 %, CPU self 20.0 ms").click();
     harness.run();
@@ -183,9 +171,7 @@ fn expanding_all_stops_in_time_and_says_so() {
     let mut profile = TestProfile::new();
     let thread = profile.thread("main");
     for index in 0..MOST_EXPANDED + 1 {
-        let name = format!("f{index}");
-        let stack = profile.stack(["main", &name, "leaf"]);
-        profile.samples(thread, stack, 1);
+        profile.more_samples(thread, 1, &format!("main;f{index};leaf"));
     }
     let mut harness = open(profile.finish());
     harness.get_by_label_contains("main,").click();
@@ -215,10 +201,9 @@ proptest! {
     fn outlines_are_what_recursion_gives(stacks in vec(vec(0..4_u8, 1..8), 1..12), closed in 0..40_usize) {
         let mut profile = TestProfile::new();
         let thread = profile.thread("main");
-        for (index, stack) in stacks.iter().enumerate() {
+        for (stack, count) in stacks.iter().zip(1..) {
             let names: Vec<String> = stack.iter().map(|name| format!("f{name}")).collect();
-            let stack = profile.stack(names.iter().map(String::as_str));
-            profile.samples(thread, stack, index + 1);
+            profile.more_samples(thread, count, &names.join(";"));
         }
         let profile = profile.finish();
         let values = StackValues::of(&profile, &Selection::default(), Measure::Cpu).expect("all have CPU time");

@@ -1,19 +1,17 @@
 //! The details in a window without a screen.
 
+use egui::vec2;
 use egui_kittest::kittest::Queryable;
-use traceview_core::model::{Nanos, SliceId, ThreadId, Time};
+use traceview_core::model::{Nanos, Profile, SliceId, ThreadId, Time};
 
 use super::Details;
 use crate::action::Action;
-use crate::panels::flame_chart::test_profiles::{deep, simple};
-use crate::panels::flame_chart::test_window::{Test, open};
 use crate::selection::{Picked, PickedKind};
+use crate::testing::profiles::{deep, simple};
+use crate::testing::{self, MS, Test, act};
 
-const MS: i64 = 1_000_000;
-
-fn act(test: &mut Test<Details>, action: &Action) {
-    test.state_mut().act(action);
-    test.run();
+fn details(profile: Profile) -> Test<Details> {
+    testing::open(profile, vec2(1000.0, 400.0))
 }
 
 fn pick(test: &mut Test<Details>, thread: usize, what: PickedKind, start: i64, duration: i64) {
@@ -29,31 +27,30 @@ fn assert_shows(test: &Test<Details>, texts: &[&str]) {
 
 #[test]
 fn without_a_pick_it_says_what_to_click() {
-    let test = open::<Details>(simple());
+    let test = details(simple());
     assert!(test.query_by_label_contains("Click a box of the flame chart").is_some());
 }
 
 #[test]
 fn a_box_is_told_with_its_samples_and_stack() {
-    let mut test = open::<Details>(simple());
+    let mut test = details(simple());
     let work = test.state().document.profile.threads[0].samples.stack[50].expect("main;work:14");
     pick(&mut test, 0, PickedKind::Box(work), 40, 20);
     assert_shows(&test, &["work", "Function call", "20.0 ms", "0.040000 s", "20.0 ms in 20 samples", "main (tid 101)"]);
     assert_shows(&test, &["demo (pid 100)", "Workspace", "Stack, innermost first (2 frames)"]);
     test.get_by_label("Copy stack").click();
     test.run();
-    assert_eq!(test.state().actions.last(), Some(&Action::Copy("work\nmain\n".to_owned())));
+    assert_eq!(test.state().copied(), Some("work\nmain\n"));
     test.get_by_label("main").click();
     test.run();
-    let function = test.state().state.selection().function.expect("a frame was clicked");
-    assert_eq!(test.state().document.function_name(function), "main");
+    assert_eq!(test.state().selected(), Some("main"));
     // The function stands above the box, and its share of what is counted with it: 80 samples of `main` and 40 of `tracer`.
     assert_shows(&test, &["Function", "120 ms (100.0 %)", "0 self, 120 total"]);
 }
 
 #[test]
 fn slices_show_their_arguments_and_waits_their_reason() {
-    let mut test = open::<Details>(simple());
+    let mut test = details(simple());
     pick(&mut test, 2, PickedKind::Slice(SliceId::new(0)), 10, 40);
     assert_shows(&test, &["request", "Slice", "url", "http://localhost/", "tracer (tid 103)"]);
     pick(&mut test, 1, PickedKind::Wait(0), 0, 70);
@@ -62,7 +59,7 @@ fn slices_show_their_arguments_and_waits_their_reason() {
 
 #[test]
 fn of_a_deep_stack_only_rows_in_sight_are_made() {
-    let mut test = open::<Details>(deep(100_000, 1));
+    let mut test = details(deep(100_000, 1));
     let leaf = test.state().document.profile.threads[0].samples.stack[0].expect("it has a stack");
     pick(&mut test, 0, PickedKind::Box(leaf), 0, 1);
     assert_shows(&test, &["Stack, innermost first (100000 frames)"]);

@@ -136,9 +136,9 @@ mod tests {
 
     use super::super::model::{Charts, Readiness};
     use super::super::paint::time_view;
-    use super::super::test_profiles::{Making, document};
     use super::*;
     use crate::jobs::Jobs;
+    use crate::testing::{MS, TestProfile, document};
 
     const STACKS: [&str; 4] = ["main", "main;a", "main;a;b", "main;c"];
 
@@ -154,22 +154,22 @@ mod tests {
             runs in prop::collection::vec((0..4usize, 0..40i64, 0..3i64), 1..60),
             start in 0..1000i64, length in 1..2000i64, x in 168.0..1000.0f32, depth in 0..3u32, fine in 1..=2u32,
         ) {
-            let mut making = Making::new();
-            let thread = making.thread("main");
-            let stacks = STACKS.map(|stack| making.stack(stack));
+            let mut profile = TestProfile::recorded();
+            let thread = profile.thread("main");
+            let stacks = STACKS.map(|stack| profile.stack(stack));
             let mut time = 0;
             for (stack, samples, pause) in runs {
                 for _ in 0..samples {
-                    making.sample(thread, time * 1_000_000, stacks[stack]);
+                    profile.sample(thread, time * MS, stacks[stack]);
                     time += 1;
                 }
                 time += pause * 10;
             }
-            let document = document(making.finish());
+            let document = document(profile.finish());
             let charts = Charts::default().update(&document, ThreadId::new(0), &(0..3), &Jobs::immediate());
             let Readiness::Ready(chart) = charts else { panic!("immediate jobs are done") };
             let layout = Layout::of(&chart);
-            let range = TimeRange { start: Time(start * 1_000_000), end: Time((start + length) * 1_000_000) };
+            let range = TimeRange { start: Time(start * MS), end: Time((start + length) * MS) };
             let view = time_view(range, egui::vec2(1000.0, 400.0));
             let pixels_per_point = fine as f32;
             let shown =

@@ -12,10 +12,6 @@ mod steps;
 mod tooltip;
 
 #[cfg(test)]
-pub(crate) mod test_profiles;
-#[cfg(test)]
-pub(crate) mod test_window;
-#[cfg(test)]
 mod tests;
 
 use std::ops::Range;
@@ -33,7 +29,7 @@ use crate::scene::{CachedScene, Scene};
 use crate::search::SearchQuery;
 use crate::selection::{Picked, PickedKind};
 use crate::theme::Theme;
-use crate::widget::{CanvasInput, TimeCanvas, TimeView};
+use crate::widget::{CanvasInput, TimeCanvas, TimeView, take_key};
 use hit::Shown;
 use layout::Layout;
 use matches::{Emphasis, Finder, Matches, Wanted};
@@ -212,6 +208,9 @@ impl FlameChart {
         let found = look.search.as_ref().and_then(|search| search.matches.as_deref());
         let hit = |at: Pos2| shown.hit(at - rect.min.to_vec2(), found);
         let menu_open = self.menu(&input, context, hit);
+        if let Some(at) = input.hover {
+            *context.pointed = Some(shown.view.time(at.x - rect.left()));
+        }
         let hovered = input.hover.filter(|_| !menu_open && !bar.hovered).and_then(&hit);
         overlay(ui, rect, context, &shown, hovered.or(self.menu));
         bar.paint(ui, context.theme);
@@ -363,7 +362,7 @@ fn keys(ui: &Ui, input: &CanvasInput, context: &mut PanelContext<'_>, (chart, fo
         data.remove::<Step>(Id::unique(REQUESTED));
         step
     });
-    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let pressed = |key| take_key(ui, Modifiers::NONE, key) > 0;
     let mut step = requested;
     if input.response.has_focus() {
         let keys = [

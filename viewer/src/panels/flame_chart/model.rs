@@ -323,8 +323,9 @@ impl Spans for OfThread {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_profiles::{deep, document, simple};
     use super::*;
+    use crate::testing::document;
+    use crate::testing::profiles::{deep, simple};
 
     fn ready(charts: &mut Charts, document: &Arc<Document>, thread: usize, depths: Range<u32>) -> Chart {
         match charts.update(document, ThreadId::new(thread), &depths, &Jobs::immediate()) {

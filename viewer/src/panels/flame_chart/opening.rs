@@ -36,12 +36,12 @@ mod tests {
     use traceview_core::model::{Frame, Function};
 
     use super::super::model::ThreadRows;
-    use super::super::test_profiles::{Making, document};
     use super::*;
+    use crate::testing::{MS, TestProfile, document};
 
     /// Where the chart of a thread begins that has a sample for each stack, whose calls are given by their categories.
     fn opening(stacks: &[&[StandardCategory]]) -> u32 {
-        let mut making = Making::new();
+        let mut making = TestProfile::recorded();
         let thread = making.thread("worker");
         for (row, calls) in stacks.iter().enumerate() {
             let mut stack = None;
@@ -52,7 +52,7 @@ mod tests {
                 let frame = making.builder.frame(frame);
                 stack = Some(making.builder.stack(stack, frame));
             }
-            making.sample(thread, i64::try_from(row).unwrap() * 1_000_000, stack.unwrap());
+            making.sample(thread, i64::try_from(row + 1).unwrap() * MS, stack.unwrap());
         }
         let document = document(making.finish());
         let calls = Arc::new(CallNodes::of(&document.profile));

@@ -2,20 +2,18 @@
 
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2, vec2};
 use egui_kittest::kittest::Queryable;
-use traceview_core::model::{Nanos, OsId, Process, Profile, Thread, ThreadId, Time, TimeRange};
+use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
-use super::test_profiles::{Making, deep, simple};
-use super::test_window::{Test, click, open};
 use super::{FlameChart, Step, request_step};
 use crate::action::Action;
 use crate::panels::GUTTER;
 use crate::selection::{Picked, PickedKind};
+use crate::testing::profiles::{deep, simple};
+use crate::testing::{self, MS, Test, TestProfile, act, click, click_with, double_click, press, turn_wheel};
 use crate::theme::Theme;
 
-const MS: i64 = 1_000_000;
-
 fn chart(profile: Profile) -> Test<FlameChart> {
-    open(profile)
+    testing::open(profile, vec2(1000.0, 400.0))
 }
 
 fn names(test: &Test<FlameChart>) -> Vec<String> {
@@ -28,14 +26,9 @@ fn box_called(test: &Test<FlameChart>, name: &str) -> Pos2 {
     named.unwrap_or_else(|| panic!("no box is called {name}: {:?}", names(test))).rect.center()
 }
 
-fn act(test: &mut Test<FlameChart>, action: &Action) {
-    test.state_mut().act(action);
-    test.run();
-}
-
 fn picked(test: &Test<FlameChart>) -> Option<(String, i64, i64)> {
     let window = test.state();
-    let picked = window.state.selection().picked?;
+    let picked = window.selection().picked?;
     let name = crate::describe::name(&window.document, &picked).into_owned();
     Some((name, picked.start.0 / MS, picked.duration.0 / MS))
 }
@@ -63,18 +56,18 @@ fn boxes_waits_and_their_canvas_have_names() {
 fn a_click_picks_a_box_and_its_function() {
     let mut test = chart(simple());
     let at = box_called(&test, "work");
-    click(&mut test, at, 1);
+    click(&mut test, at);
     assert_eq!(picked(&test), of("work", 0, 60));
-    let selection = test.state().state.selection().clone();
+    let selection = test.state().selection().clone();
     let function = selection.function.expect("its function is selected");
     assert_eq!(test.state().document.function_name(function), "work");
     assert_eq!(selection.visible, test.state().document.extent, "a click does not zoom");
     // A wait has no function; nothing is nothing.
     let at = box_called(&test, "futex");
-    click(&mut test, at, 1);
+    click(&mut test, at);
     assert_eq!(picked(&test), of("futex", 60, 20));
-    assert_eq!(test.state().state.selection().function, None);
-    click(&mut test, pos2(600.0, 390.0), 1);
+    assert_eq!(test.state().selection().function, None);
+    click(&mut test, pos2(600.0, 390.0));
     assert_eq!(picked(&test), None);
 }
 
@@ -90,8 +83,8 @@ fn a_click_by_assistive_technology_picks_too() {
 fn two_clicks_zoom_to_the_box() {
     let mut test = chart(simple());
     let at = box_called(&test, "lib::rest");
-    click(&mut test, at, 2);
-    let visible = test.state().state.selection().visible;
+    double_click(&mut test, at);
+    let visible = test.state().selection().visible;
     assert_eq!(
         visible,
         TimeRange { start: Time(78 * MS + 1), end: Time(100 * MS + 1) },
@@ -139,22 +132,21 @@ fn the_tooltip_tells_what_is_under_the_pointer() {
 fn arrow_keys_walk_over_boxes() {
     let mut test = chart(simple());
     let at = box_called(&test, "work");
-    click(&mut test, at, 1);
-    let mut press = |key: Key| {
-        test.key_press(key);
-        test.run();
+    click(&mut test, at);
+    let mut after = |key: Key| {
+        press(&mut test, key);
         picked(&test)
     };
-    assert_eq!(press(Key::ArrowDown), of("lib::inner", 0, 40));
-    assert_eq!(press(Key::ArrowDown), of("lib::inner", 0, 40), "nothing is below");
-    assert_eq!(press(Key::ArrowUp), of("work", 0, 60));
-    assert_eq!(press(Key::ArrowRight), of("lib::rest", 80, 20));
-    assert_eq!(press(Key::ArrowUp), of("main", 80, 20));
-    assert_eq!(press(Key::ArrowLeft), of("main", 0, 60));
-    assert_eq!(press(Key::ArrowRight), of("main", 80, 20));
-    assert_eq!(press(Key::ArrowRight), of("main", 80, 20), "it is the last");
-    press(Key::Enter);
-    let visible = test.state().state.selection().visible;
+    assert_eq!(after(Key::ArrowDown), of("lib::inner", 0, 40));
+    assert_eq!(after(Key::ArrowDown), of("lib::inner", 0, 40), "nothing is below");
+    assert_eq!(after(Key::ArrowUp), of("work", 0, 60));
+    assert_eq!(after(Key::ArrowRight), of("lib::rest", 80, 20));
+    assert_eq!(after(Key::ArrowUp), of("main", 80, 20));
+    assert_eq!(after(Key::ArrowLeft), of("main", 0, 60));
+    assert_eq!(after(Key::ArrowRight), of("main", 80, 20));
+    assert_eq!(after(Key::ArrowRight), of("main", 80, 20), "it is the last");
+    after(Key::Enter);
+    let visible = test.state().selection().visible;
     assert_eq!(visible, TimeRange { start: Time(78 * MS + 1), end: Time(100 * MS + 1) });
 }
 
@@ -168,7 +160,7 @@ fn a_step_can_be_asked_for_from_elsewhere() {
     request_step(&test.ctx, Step::Next);
     test.run();
     assert_eq!(picked(&test), of("main", 80, 20));
-    let visible = test.state().state.selection().visible;
+    let visible = test.state().selection().visible;
     assert!(visible.contains(Time(80 * MS)), "what is picked is brought into view: {visible:?}");
 }
 
@@ -177,7 +169,7 @@ fn a_search_dims_what_it_does_not_find() {
     let mut test = chart(simple());
     act(&mut test, &Action::Search("INNER lib".to_owned()));
     let theme = Theme::dark();
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     let has = |color| scene.quads.iter().any(|quad| quad.color == color);
     let dependency = theme.category(traceview_core::model::StandardCategory::Dependency.color());
     let workspace = theme.category(traceview_core::model::StandardCategory::Workspace.color());
@@ -192,37 +184,36 @@ fn a_search_dims_what_it_does_not_find() {
 
 #[test]
 fn a_match_among_thousands_in_a_pixel_is_seen() {
-    let mut making = Making::new();
-    let thread = making.thread("busy");
-    let [a, b, rare] = ["main;a", "main;b", "main;rare"].map(|stack| making.stack(stack));
+    let mut profile = TestProfile::recorded();
+    let thread = profile.thread("busy");
+    let [a, b, rare] = ["main;a", "main;b", "main;rare"].map(|stack| profile.stack(stack));
     // The `rare` box is shorter than its neighbours: it represents no pixel.
     for index in 0..30_000 {
-        making.sample(thread, index * 3_000, if index % 2 == 0 { a } else { b });
+        profile.sample(thread, index * 3_000, if index % 2 == 0 { a } else { b });
         if index == 15_000 {
-            making.sample(thread, index * 3_000 + 2_000, rare);
+            profile.sample(thread, index * 3_000 + 2_000, rare);
         }
     }
-    let mut test = chart(making.finish());
+    let mut test = chart(profile.finish());
     act(&mut test, &Action::Search("rare".to_owned()));
     let theme = Theme::dark();
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     let found: Vec<_> = scene.quads.iter().filter(|quad| quad.color == theme.found).collect();
     assert!(found.iter().any(|quad| quad.rect.top() == 0.0), "a mark at the top");
     assert!(found.iter().any(|quad| quad.rect.top() > 10.0), "and one in its row");
     let at = found[0].rect.center();
     let row = box_called(&test, "main").y + super::layout::ROW;
-    click(&mut test, pos2(at.x, row), 1);
+    click(&mut test, pos2(at.x, row));
     assert_eq!(picked(&test).map(|it| it.0), Some("rare".to_owned()), "and it is what a click there picks");
 }
 
 #[test]
 fn the_selected_function_is_outlined_in_all_its_boxes() {
     let mut test = chart(simple());
-    let function = test.state().document.profile.frames.function[0];
-    assert_eq!(test.state().document.function_name(function), "main");
+    let function = test.state().function("main");
     let theme = Theme::dark();
     let outlines = |test: &mut Test<FlameChart>| {
-        let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+        let scene = test.state_mut().scene(vec2(1000.0, 400.0));
         scene.quads.iter().filter(|quad| quad.color == super::paint::of_function_color(&theme)).count()
     };
     assert_eq!(outlines(&mut test), 0);
@@ -232,19 +223,14 @@ fn the_selected_function_is_outlined_in_all_its_boxes() {
 
 #[test]
 fn nothing_charted_and_nothing_timed_are_said() {
-    let mut making = Making::new();
-    let test = chart(making_without_threads());
+    let mut profile = TestProfile::recorded();
+    let test = chart(TestProfile::recorded().finish());
     assert!(test.query_by_label_contains("Click a thread").is_some());
-    let thread = making.thread("collapsed");
-    let stack = making.stack("main;work");
-    making.builder.thread_mut(thread).timed = false;
-    making.builder.thread_mut(thread).samples.stack.push(Some(stack));
-    let test = chart(making.finish());
+    let thread = profile.thread("collapsed");
+    profile.more_samples(thread, 1, "main;work");
+    profile.untimed(thread);
+    let test = chart(profile.finish());
     assert!(test.query_by_label_contains("have no times; the call tree shows").is_some());
-}
-
-fn making_without_threads() -> Profile {
-    Making::new().finish()
 }
 
 #[test]
@@ -252,7 +238,7 @@ fn a_thread_that_only_waited_says_so_and_shows_its_waits() {
     let mut test = chart(simple());
     act(&mut test, &Action::Chart(ThreadId::new(1)));
     assert_eq!(names(&test), ["read pipe", "futex"]);
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     let sentence = "this thread used no CPU time that was sampled; it waited 100 ms";
     assert!(scene.labels.iter().any(|label| label.text == sentence));
 }
@@ -262,15 +248,15 @@ fn slices_stand_above_samples_with_headings() {
     let mut test = chart(simple());
     act(&mut test, &Action::Chart(ThreadId::new(2)));
     assert!(box_called(&test, "request").y < box_called(&test, "main").y);
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     for heading in ["Slices", "Samples"] {
         assert!(scene.labels.iter().any(|label| label.text == heading), "{heading}");
     }
     let at = box_called(&test, "answer");
-    click(&mut test, at, 1);
+    click(&mut test, at);
     assert_eq!(picked(&test), of("answer", 50, 40));
     act(&mut test, &Action::Search("request".to_owned()));
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     let theme = Theme::dark();
     let grey = theme.category(traceview_core::model::Color::Grey);
     assert_eq!(scene.quads.iter().filter(|quad| quad.color == grey).count(), 1, "slices are searched by their names");
@@ -278,13 +264,13 @@ fn slices_stand_above_samples_with_headings() {
 
 #[test]
 fn one_sample_is_a_chart() {
-    let mut making = Making::new();
-    let thread = making.thread("short");
-    let stack = making.stack("main;once");
-    making.sample(thread, 2 * MS, stack);
-    let test = chart(making.finish());
+    let mut profile = TestProfile::recorded();
+    let thread = profile.thread("short");
+    let stack = profile.stack("main;once");
+    profile.sample(thread, 2 * MS, stack);
+    let test = chart(profile.finish());
     assert!(test.state().panel.scrolled.is_some());
-    let scene = { test }.state_mut().picture(vec2(1000.0, 400.0));
+    let scene = { test }.state_mut().scene(vec2(1000.0, 400.0));
     assert!(scene.quads.len() > 2);
 }
 
@@ -293,20 +279,19 @@ fn stacks_100_000_deep_scroll_to_what_is_picked() {
     let mut test = chart(deep(100_000, 30));
     assert_eq!(names(&test).len(), 0, "at this zoom level they are too short for names");
     act(&mut test, &Action::Show(TimeRange { start: Time(98 * MS), end: Time(100 * MS) }));
-    assert!(names(&test).contains(&"f0".to_owned()), "{:?}", test.state().state.selection());
+    assert!(names(&test).contains(&"f0".to_owned()), "{:?}", test.state().selection());
     let document = std::sync::Arc::clone(&test.state().document);
     let leaf = document.profile.threads[0].samples.stack[0].expect("it has a stack");
     let node = document.stack_index.at_depth(&document.profile.stacks, leaf, 70_000);
     let thread = ThreadId::new(0);
-    let deep = Picked { thread, what: PickedKind::Box(node), start: Time(0), duration: Nanos(MS) };
+    let deep = Picked { thread, what: PickedKind::Box(node), start: Time(99 * MS), duration: Nanos(MS) };
     act(&mut test, &Action::Pick(Some(deep)));
     assert!(names(&test).contains(&"f70000".to_owned()), "{:?}", names(&test));
     let at = box_called(&test, "f70000");
-    click(&mut test, at, 1);
-    assert_eq!(test.state().state.selection().picked, Some(deep));
+    click(&mut test, at);
+    assert_eq!(test.state().selection().picked, Some(deep));
     for _ in 0..40 {
-        test.key_press(Key::ArrowDown);
-        test.run();
+        press(&mut test, Key::ArrowDown);
     }
     assert_eq!(picked(&test).map(|it| it.0), Some("f70040".to_owned()));
     assert!(names(&test).contains(&"f70040".to_owned()));
@@ -318,29 +303,20 @@ fn the_wheel_and_the_scroll_bar_scroll() {
     act(&mut test, &Action::Show(TimeRange { start: Time(98 * MS), end: Time(100 * MS) }));
     let scroll = |test: &Test<FlameChart>| test.state().panel.scrolled.expect("a thread is shown").1;
     assert_eq!(scroll(&test), 0.0);
-    test.hover_at(pos2(500.0, 200.0));
-    test.run();
-    test.event(Event::MouseWheel {
-        unit: egui::MouseWheelUnit::Point,
-        delta: vec2(0.0, -100.0),
-        phase: egui::TouchPhase::Move,
-        source: egui::MouseWheelSource::Unknown,
-        modifiers: Modifiers::NONE,
-    });
-    test.run_steps(40);
+    turn_wheel(&mut test, pos2(500.0, 200.0), vec2(0.0, -100.0), Modifiers::NONE);
     assert!((scroll(&test) - 100.0).abs() < 1.0, "{}", scroll(&test));
     let bar = test.get_by_label("Depth of the flame chart").rect();
-    click(&mut test, bar.center_bottom() - vec2(0.0, 2.0), 1);
+    click(&mut test, bar.center_bottom() - vec2(0.0, 2.0));
     assert!(names(&test).contains(&"f499".to_owned()), "{:?}", names(&test));
 }
 
 #[test]
 fn long_names_do_not_widen_anything() {
-    let mut making = Making::new();
-    let thread = making.thread(&"thread ".repeat(300));
+    let mut profile = TestProfile::recorded();
+    let thread = profile.thread(&"thread ".repeat(300));
     let name = "very::long::".repeat(170);
-    making.samples(thread, 0, 100, &format!("main;{name}end"));
-    let mut test = chart(making.finish());
+    profile.samples(thread, 0..100, &format!("main;{name}end"));
+    let mut test = chart(profile.finish());
     let at = box_called(&test, &format!("{name}end"));
     test.hover_at(at);
     test.run();
@@ -350,12 +326,12 @@ fn long_names_do_not_widen_anything() {
 
 #[test]
 fn five_hundred_threads_can_be_looked_through() {
-    let mut making = Making::new();
+    let mut profile = TestProfile::recorded();
     for index in 0..500 {
-        let thread = making.thread(&format!("worker {index}"));
-        making.samples(thread, index % 50, index % 50 + 30, &format!("main;job{index}"));
+        let thread = profile.thread(&format!("worker {index}"));
+        profile.samples(thread, index % 50..index % 50 + 30, &format!("main;job{index}"));
     }
-    let mut test = chart(making.finish());
+    let mut test = chart(profile.finish());
     for index in [0, 499, 17, 250, 0] {
         act(&mut test, &Action::Chart(ThreadId::new(index)));
         test.get_by_label(&format!("Flame chart of worker {index}"));
@@ -367,48 +343,33 @@ fn five_hundred_threads_can_be_looked_through() {
 fn the_context_menu_acts_on_what_was_clicked() {
     let mut test = chart(simple());
     let at = box_called(&test, "lib::inner");
-    let open = |test: &mut Test<FlameChart>| {
-        test.event(Event::PointerMoved(at));
-        for pressed in [true, false] {
-            let button = PointerButton::Secondary;
-            test.event(Event::PointerButton { pos: at, button, pressed, modifiers: Modifiers::NONE });
-        }
-        test.run();
-    };
+    let open = |test: &mut Test<FlameChart>| click_with(test, at, PointerButton::Secondary, Modifiers::NONE);
     open(&mut test);
     test.get_by_label("Copy stack").click();
     test.run();
     let stack = "lib::inner  src/lib.rs:7\nwork\nmain\n";
-    assert_eq!(test.state().actions.last(), Some(&Action::Copy(stack.to_owned())));
+    assert_eq!(test.state().copied(), Some(stack));
     open(&mut test);
     test.get_by_label("Select its time").click();
     test.run();
-    let range = test.state().state.selection().range;
+    let range = test.state().selection().range;
     assert_eq!(range, Some(TimeRange { start: Time(0), end: Time(40 * MS) }));
     open(&mut test);
     test.get_by_label("Search for this function").click();
     test.run();
-    assert_eq!(test.state().state.selection().search, "lib::inner");
+    assert_eq!(test.state().selection().search, "lib::inner");
 }
 
 #[test]
 fn threads_of_other_processes_say_whose_they_are() {
-    let mut making = Making::new();
-    let name = making.builder.string("child");
-    let process = making.builder.add_process(Process {
-        pid: OsId::Number(4242),
-        parent: None,
-        name,
-        command_line: Vec::new(),
-        start: None,
-        end: None,
-        exit: None,
-    });
-    let thread = making.builder.add_thread(Thread::new(process, OsId::Number(4243), name));
-    making.samples(thread, 0, 50, "main");
-    let mut test = chart(making.finish());
-    let scene = test.state_mut().picture(vec2(1000.0, 400.0));
-    assert!(scene.labels.iter().any(|label| label.text == "pid 4242 · tid 4243"));
+    let mut profile = TestProfile::recorded();
+    profile.thread("main");
+    profile.process("child", 4242);
+    let thread = profile.thread("child");
+    profile.samples(thread, 0..50, "main");
+    let mut test = chart(profile.finish());
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
+    assert!(scene.labels.iter().any(|label| label.text == "pid 4242 · tid 102"));
 }
 
 #[test]
@@ -424,21 +385,4 @@ fn matches_are_stepped_through_in_order_of_time() {
     assert_eq!(step(Step::NextMatch), of("lib::rest", 80, 20));
     assert_eq!(step(Step::NextMatch), of("lib::rest", 80, 20), "it is the last");
     assert_eq!(step(Step::PreviousMatch), of("lib::inner", 0, 40));
-}
-
-/// Writes pictures of the panels, to be looked at: `cargo test -p traceview-viewer --lib -- --ignored pictures`, into the
-/// folder that `PICTURES` names; of the profile that `PROFILE` names, if it is set.
-#[test]
-#[ignore = "for people to look at"]
-fn pictures() {
-    let folder = std::env::var("PICTURES").expect("PICTURES names a folder");
-    for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
-        for scale in [1.0, 2.0] {
-            super::test_window::picture(theme, scale, &format!("{folder}/{name}-{scale}.png"), &[]);
-            let zoom = Action::Show(TimeRange { start: Time(6_000 * MS), end: Time(9_000 * MS) });
-            let search = Action::Search("memmem".to_owned());
-            let path = format!("{folder}/{name}-{scale}-search.png");
-            super::test_window::picture(theme, scale, &path, &[zoom, search]);
-        }
-    }
 }

@@ -4,8 +4,6 @@ mod order;
 mod rows;
 
 #[cfg(test)]
-pub(crate) mod test_profiles;
-#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;

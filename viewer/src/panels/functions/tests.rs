@@ -1,45 +1,42 @@
 //! What a person sees and does in the functions panel.
 
 use egui::{Event, Key, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use traceview_core::analysis::Measure;
-use traceview_core::model::{CpuDelta, Time, TimeRange, WeightUnit};
+use traceview_core::model::{CpuDelta, Profile, Time, TimeRange, WeightUnit};
 
 use super::Functions;
-use super::test_profiles::{TestProfile, TestWindow, empty, long_names, many_functions, one_sample, small, window};
 use crate::action::Action;
+use crate::testing::profiles::{empty, functions, many_functions};
+use crate::testing::{self, Test, TestProfile, act, press};
 
-fn open(profile: traceview_core::model::Profile) -> Harness<'static, TestWindow> {
-    window(profile, Box::<Functions>::default(), vec2(1280.0, 300.0))
+type Window = Test<Functions>;
+
+fn open(profile: Profile) -> Window {
+    testing::open(profile, vec2(1280.0, 300.0))
 }
 
 /// What the visible rows say.
-fn rows(harness: &Harness<'_, TestWindow>) -> Vec<String> {
+fn rows(harness: &Window) -> Vec<String> {
     let rows = harness.root().children_recursive().filter(|node| node.accesskit_node().role() == egui::Role::Row);
     rows.map(|node| node.accesskit_node().label().expect("rows say something")).collect()
 }
 
-fn first_names(harness: &Harness<'_, TestWindow>) -> Vec<String> {
+fn first_names(harness: &Window) -> Vec<String> {
     rows(harness).iter().map(|row| row.split(", ").next().expect("at least one").to_owned()).collect()
-}
-
-fn press(harness: &mut Harness<'_, TestWindow>, key: Key) {
-    harness.key_press(key);
-    harness.run();
 }
 
 #[test]
 fn functions_are_listed_with_their_numbers() {
-    let harness = open(small());
+    let harness = open(functions());
     assert_eq!(
         rows(&harness),
         [
             "search::find, CPU self 60.0 ms, self % 60.0 %, CPU total 90.0 ms, total % 90.0 %, samples 60, crate search \
-             1.0.0, hottest line search.rs:7",
+             1.2.3, hottest line search.rs:7",
             "memchr::count, CPU self 30.0 ms, self % 30.0 %, CPU total 30.0 ms, total % 30.0 %, samples 30, crate \
-             memchr 1.0.0, hottest line memchr.rs:7",
-            "io::write, CPU self 10.0 ms, self % 10.0 %, CPU total 10.0 ms, total % 10.0 %, samples 10, crate io 1.0.0, \
+             memchr 1.2.3, hottest line memchr.rs:7",
+            "io::write, CPU self 10.0 ms, self % 10.0 %, CPU total 10.0 ms, total % 10.0 %, samples 10, crate io 1.2.3, \
              hottest line io.rs:7",
             "main, CPU total 100 ms, total % 100.0 %, crate demo",
         ]
@@ -49,7 +46,7 @@ fn functions_are_listed_with_their_numbers() {
 
 #[test]
 fn a_click_on_a_title_sorts_and_another_one_turns_it_around() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label("function").click();
     harness.run();
     assert_eq!(first_names(&harness), ["io::write", "main", "memchr::count", "search::find"]);
@@ -68,7 +65,7 @@ fn a_click_on_a_title_sorts_and_another_one_turns_it_around() {
 
 #[test]
 fn the_keyboard_moves_the_selection_and_copies_it() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label_contains("search::find,").click();
     harness.run();
     assert_eq!(harness.state().selected(), Some("search::find"));
@@ -84,16 +81,16 @@ fn the_keyboard_moves_the_selection_and_copies_it() {
     press(&mut harness, Key::ArrowUp);
     harness.event(Event::Copy);
     harness.run();
-    assert_eq!(harness.state().copied(), Some("10.000000\t10.00\t10.000000\t10.00\t10\tio::write\tio 1.0.0\tio.rs:7"),);
+    assert_eq!(harness.state().copied(), Some("10.000000\t10.00\t10.000000\t10.00\t10\tio::write\tio 1.2.3\tio.rs:7"),);
 }
 
 #[test]
 fn the_menu_copies_and_searches() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     for (entry, copied) in [
         ("Copy name", "memchr::count"),
-        ("Copy name with file:line", "memchr::count (/src/memchr.rs:7)"),
-        ("Copy row as TSV", "30.000000\t30.00\t30.000000\t30.00\t30\tmemchr::count\tmemchr 1.0.0\tmemchr.rs:7"),
+        ("Copy name with file:line", "memchr::count (src/memchr.rs:7)"),
+        ("Copy row as TSV", "30.000000\t30.00\t30.000000\t30.00\t30\tmemchr::count\tmemchr 1.2.3\tmemchr.rs:7"),
     ] {
         harness.get_by_label_contains("memchr::count,").click_secondary();
         harness.run();
@@ -112,16 +109,15 @@ fn the_menu_copies_and_searches() {
     harness.run();
     harness.get_by_label("Search for this function").click();
     harness.run();
-    assert_eq!(harness.state().state.selection().search, "memchr::count");
+    assert_eq!(harness.state().selection().search, "memchr::count");
     assert_eq!(first_names(&harness), ["memchr::count"]);
     harness.get_by_label("1 of 4 functions, 30.0 % of self");
 }
 
 #[test]
 fn shares_stay_those_of_everything_while_searching() {
-    let mut harness = open(small());
-    harness.state_mut().act(&Action::Search("COUNT".to_owned()));
-    harness.run();
+    let mut harness = open(functions());
+    act(&mut harness, &Action::Search("COUNT".to_owned()));
     assert!(rows(&harness)[0].starts_with("memchr::count, CPU self 30.0 ms, self % 30.0 %"));
 }
 
@@ -130,34 +126,32 @@ fn nothing_is_explained_with_a_way_out() {
     let harness = open(empty());
     harness.get_by_label("This profile has no samples.");
 
-    let mut harness = open(small());
-    harness.state_mut().act(&Action::Search("xyz".to_owned()));
-    harness.run();
+    let mut harness = open(functions());
+    act(&mut harness, &Action::Search("xyz".to_owned()));
     harness.get_by_label("No function of this profile matches the search.");
     harness.get_by_label("Clear the search").click();
     harness.run();
     assert_eq!(rows(&harness).len(), 4);
 
     let range = TimeRange { start: Time(20_100_000), end: Time(20_200_000) };
-    harness.state_mut().act(&Action::SelectRange(Some(range)));
-    harness.run();
+    act(&mut harness, &Action::SelectRange(Some(range)));
     harness.get_by_label("No samples between 20.100 ms and 20.200 ms.");
     harness.get_by_label("Count the whole time").click();
     harness.run();
-    assert_eq!(harness.state().state.selection().range, None);
+    assert_eq!(harness.state().selection().range, None);
     assert_eq!(rows(&harness).len(), 4);
 }
 
 #[test]
 fn the_measure_can_be_chosen_and_titles_follow() {
-    let mut harness = open(small());
+    let mut harness = open(functions());
     harness.get_by_label("Off-CPU").click();
     harness.run();
-    assert_eq!(harness.state().state.selection().measure, Measure::OffCpu);
+    assert_eq!(harness.state().selection().measure, Measure::OffCpu);
     assert_eq!(
         rows(&harness)[0],
         "io::write, off-CPU self 5.00 ms, self % 100.0 %, off-CPU total 5.00 ms, total % 100.0 %, waits 1, crate io \
-         1.0.0, hottest line io.rs:7"
+         1.2.3, hottest line io.rs:7"
     );
     harness.get_by_label("Samples").click();
     harness.run();
@@ -170,8 +164,7 @@ fn what_does_not_add_up_is_said_with_a_way_out() {
     let mut profile = TestProfile::new();
     for unit in [WeightUnit::Samples, WeightUnit::Bytes] {
         let thread = profile.thread("t");
-        let stack = profile.stack(["main"]);
-        profile.samples(thread, stack, 3);
+        profile.more_samples(thread, 3, "main");
         let samples = &mut profile.builder.thread_mut(thread).samples;
         samples.cpu.fill(CpuDelta::UNKNOWN);
         samples.weight_unit = unit;
@@ -190,8 +183,7 @@ fn names_with_few_samples_are_greyed_and_say_how_sure_they_are() {
     let mut profile = TestProfile::new();
     let thread = profile.thread("main");
     for (name, count) in [("often", 96), ("seldom", 4)] {
-        let stack = profile.stack([name]);
-        profile.samples(thread, stack, count);
+        profile.more_samples(thread, count, name);
     }
     let mut harness = open(profile.finish());
     harness.get_by_label_contains("seldom,").hover();
@@ -205,7 +197,10 @@ fn names_with_few_samples_are_greyed_and_say_how_sure_they_are() {
 
 #[test]
 fn one_sample_is_a_table_too() {
-    let harness = open(one_sample());
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("main");
+    profile.more_samples(thread, 1, "main");
+    let harness = open(profile.finish());
     assert_eq!(first_names(&harness), ["main"]);
 }
 
@@ -216,47 +211,21 @@ fn of_a_hundred_thousand_functions_only_visible_ones_are_drawn() {
     assert!(shown.len() < 20, "{}", shown.len());
     assert_eq!(shown[0], "krate::function_099999", "the one with the most");
     // Selected elsewhere: the table goes there.
-    let document = std::sync::Arc::clone(&harness.state().document);
-    let wanted = (0..document.profile.functions.len())
-        .map(traceview_core::model::FunctionId::new)
-        .find(|id| document.function_name(*id) == "krate::function_050000");
-    harness.state_mut().act(&Action::SelectFunction(wanted));
-    harness.run();
+    let wanted = Some(harness.state().function("krate::function_050000"));
+    act(&mut harness, &Action::SelectFunction(wanted));
     assert!(first_names(&harness).iter().any(|name| name == "krate::function_050000"));
 }
 
 #[test]
 fn names_of_any_length_keep_their_ends() {
-    let harness = open(long_names());
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("main");
+    for end in ["first", "second"] {
+        profile.more_samples(thread, 20, &format!("{}::{end}", "long::".repeat(332) + "segment"));
+    }
+    let harness = open(profile.finish());
     assert_eq!(rows(&harness).len(), 2);
     for row in rows(&harness) {
         assert!(row.len() > 2_000, "assistive technology gets all of it");
-    }
-}
-
-/// Both tables of a real profile as pictures, for people to look at: `TRACEVIEW_PROFILE` is the profile,
-/// `TRACEVIEW_PICTURES` the directory for the pictures, `TRACEVIEW_SEARCH` what is searched for.
-#[test]
-#[ignore = "makes pictures for people, and needs a profile"]
-fn pictures() {
-    use crate::headless::Headless;
-    use crate::panels::{PANELS, Place};
-
-    let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
-    let file = std::fs::read(variable("TRACEVIEW_PROFILE")).expect("the profile can be read");
-    let profile = traceview_core::format::read(&file, &traceview_core::format::ReadOptions::default());
-    let profile = profile.expect("the profile is sound").profile;
-    for panel in PANELS.iter().filter(|panel| panel.place == Place::Tab) {
-        for (theme, scale) in [(egui::Theme::Light, 1.0), (egui::Theme::Dark, 2.0)] {
-            let mut test = TestWindow::new(profile.clone(), (panel.create)());
-            if let Ok(search) = std::env::var("TRACEVIEW_SEARCH") {
-                test.act(&Action::Search(search));
-            }
-            let mut headless = Headless::new(vec2(1280.0, 300.0), scale, theme);
-            headless.settle(|ui| test.ui(ui)).expect("it comes to rest");
-            let path = format!("{}/{}-{theme:?}.png", variable("TRACEVIEW_PICTURES"), panel.name);
-            let mut png = std::fs::File::create(&path).expect("the directory can be written");
-            headless.picture().to_png(&mut png).expect("the picture can be written");
-        }
     }
 }

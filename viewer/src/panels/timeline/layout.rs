@@ -216,11 +216,12 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_profiles::{TestProfile, workers};
+    use crate::testing::profiles::workers;
+    use crate::testing::{TestProfile, document};
 
     #[test]
     fn rows_in_view_are_those_that_are_touched() {
-        let rows = Rows::new(&workers(5000), &Folding::default());
+        let rows = Rows::new(&document(workers(5000)), &Folding::default());
         assert_eq!(rows.height(), 5000.0 * TRACK);
         assert_eq!(rows.visible(0.0, 1.0), 0..1);
         assert_eq!(rows.visible(TRACK, 2.0 * TRACK), 1..2);
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn scrolling_to_a_row_goes_no_further_than_needed() {
-        let rows = Rows::new(&workers(100), &Folding::default());
+        let rows = Rows::new(&document(workers(100)), &Folding::default());
         let height = 10.0 * TRACK;
         assert_eq!(rows.scroll_to(5, 0.0, height), 0.0, "it is in view");
         assert_eq!(rows.scroll_to(10, 0.0, height), TRACK);
@@ -249,15 +250,14 @@ mod tests {
     #[test]
     fn neighbours_are_threads_and_end_at_the_ends() {
         let mut profile = TestProfile::new();
-        let stack = profile.stack(&["main"], traceview_core::model::StandardCategory::Std);
         for pid in 0..2 {
-            let process = profile.process("p", pid);
+            profile.process("p", pid);
             for samples in [2, 1] {
-                let thread = profile.thread(process, "t");
-                profile.samples(thread, stack, samples);
+                let thread = profile.thread("t");
+                profile.more_samples(thread, samples, "main");
             }
         }
-        let rows = Rows::new(&profile.finish(), &Folding::default());
+        let rows = Rows::new(&document(profile.finish()), &Folding::default());
         let [first, second, third, last] = [0, 1, 2, 3].map(ThreadId::new);
         assert_eq!(rows.neighbour(None, true), Some(first));
         assert_eq!(rows.neighbour(Some(second), true), Some(third), "over the name of a process");
@@ -268,13 +268,12 @@ mod tests {
     #[test]
     fn processes_of_one_thread_each_have_no_lines_of_their_own() {
         let mut profile = TestProfile::new();
-        let stack = profile.stack(&["main"], traceview_core::model::StandardCategory::Std);
         for pid in 0..3 {
-            let process = profile.process("p", pid);
-            let thread = profile.thread(process, "t");
-            profile.samples(thread, stack, 1);
+            profile.process("p", pid);
+            let thread = profile.thread("t");
+            profile.more_samples(thread, 1, "main");
         }
-        let rows = Rows::new(&profile.finish(), &Folding::default());
+        let rows = Rows::new(&document(profile.finish()), &Folding::default());
         assert!(rows.single_threads);
         assert_eq!(rows.height(), 3.0 * TRACK);
     }

@@ -94,7 +94,9 @@ impl Panel for Timeline {
                 view,
             };
             marked.show(ui, &mut self.range_drag, context);
-            if let Some(time) = hover.map(|at| view.time(at.x)).or(context.pointer) {
+            let pointed = hover.map(|at| view.time(at.x));
+            *context.pointed = pointed.or(*context.pointed);
+            if let Some(time) = pointed.or(context.pointer) {
                 tracks::paint_hover(ui, &marked, time, context.theme);
             }
         }

@@ -14,7 +14,7 @@ use super::{model, text};
 use crate::action::Action;
 use crate::panels::PanelContext;
 use crate::theme::Theme;
-use crate::widget::{CanvasInput, TimeAxis, TimeView, label_width};
+use crate::widget::{CanvasInput, TimeAxis, TimeView, label_width, take_key};
 
 /// How wide the scroll bar is.
 const BAR: f32 = 10.0;
@@ -173,7 +173,7 @@ impl Timeline {
     }
 
     fn take_keys(&mut self, ui: &Ui, area: Rect, rows: &Rows, context: &mut PanelContext<'_>) {
-        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let pressed = |key| take_key(ui, Modifiers::NONE, key) > 0;
         let from = self.cursor.or(context.selection.charted);
         let moved = match (pressed(Key::ArrowUp), pressed(Key::ArrowDown)) {
             (true, false) => rows.neighbour(from, false),
