@@ -49,7 +49,7 @@ impl Details {
         match picked {
             Some(picked) => self.picked_details(ui, context, &picked),
             None if function.is_none() => {
-                let text = "Click a box of the flame chart or a function to see what is known of it.";
+                let text = "Click a box or a function: its time, callers' stack and source are shown here.";
                 ui.label(RichText::new(text).color(context.theme.weak_text));
             }
             None => {}
