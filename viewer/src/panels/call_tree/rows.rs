@@ -133,7 +133,10 @@ impl TableRows for Rows<'_> {
         if node.own.samples > 0 {
             ui.label(format!("self: {}", self.words.sentence(node.own)));
         }
-        ui.label(format!("depth: {} (so many rows are around it; where trees are deep, it stands before the names)", node.depth));
+        ui.label(format!(
+            "depth: {} (so many rows are around it; where trees are deep, it stands before the names)",
+            node.depth
+        ));
         if self.is_weak(row) {
             ui.label(RichText::new("Greyed: too few samples to judge its total.").color(self.theme.weak_text));
         }

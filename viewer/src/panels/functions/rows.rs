@@ -35,7 +35,8 @@ impl<'a> Rows<'a> {
         columns.extend(words.count_column("self", "in the function itself"));
         columns.push(labels::name_column("function"));
         columns.push(labels::origin_column());
-        let hint = "The line of the function with the most of its self; of system calls, the line that they were called from";
+        let hint =
+            "The line of the function with the most of its self; of system calls, the line that they were called from";
         columns.push(labels::text_column("line", "hottest line", hint));
         Self { document, theme, ordered, words, columns }
     }

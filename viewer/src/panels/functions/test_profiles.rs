@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::Vec2;
 use egui_kittest::Harness;
 use traceview_core::model::{
-    CpuDelta, Crate, Frame, Function, Library, Nanos, OsId, Process, Profile, ProfileBuilder, Source, StackId,
-    StandardCategory, SymbolStatus, Thread, ThreadId, Time, Wait, WaitReason,
+    CpuDelta, Crate, Frame, Function, FunctionKind, Library, Nanos, OsId, Process, Profile, ProfileBuilder, Source,
+    StackId, StandardCategory, SymbolStatus, Thread, ThreadId, Time, Wait, WaitReason,
 };
 
 use crate::action::{Action, State};
@@ -55,7 +55,8 @@ impl TestProfile {
         self.builder.add_thread(Thread::new(self.process, OsId::Number(100 + tid), name))
     }
 
-    /// The stack of `names`, outermost first. `crate::name` is of that crate, in its file, at line 7.
+    /// The stack of `names`, outermost first. `crate::name` is of that crate, in its file, at line 7;
+    /// `[kernel] name` is a system call.
     pub(crate) fn stack<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) -> Option<StackId> {
         let mut stack = None;
         for name in names {
@@ -68,11 +69,15 @@ impl TestProfile {
                 function.source = Some(self.builder.source(Source { path, id: None, content: None }));
                 category = if origin == "std" { StandardCategory::Std } else { StandardCategory::Dependency };
             }
+            let is_kernel = name.starts_with("[kernel] ");
+            if is_kernel {
+                (function.kind, category) = (FunctionKind::Kernel, StandardCategory::Kernel);
+            }
             let function = self.builder.function(function);
             let frame = Frame {
                 library: Some(traceview_core::model::LibraryId::new(0)),
                 category: Some(category.id()),
-                line: Some(7),
+                line: (!is_kernel).then_some(7),
                 ..Frame::of(function)
             };
             let frame = self.builder.frame(frame);
@@ -230,6 +235,7 @@ impl TestWindow {
             jobs: &self.jobs,
             actions: &mut actions,
         };
+        ui.horizontal(|ui| self.panel.head(ui, &mut context));
         self.panel.ui(ui, &mut context);
         for action in actions {
             self.act(&action);
