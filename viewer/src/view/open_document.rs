@@ -31,6 +31,9 @@ pub(super) struct OpenDocument {
     axis: Option<Rect>,
 }
 
+/// Draws a part of a panel.
+type Draw = fn(&mut dyn Panel, &mut Ui, &mut PanelContext<'_>);
+
 /// How far one key press zooms and pans.
 const ZOOM_STEP: f64 = 1.5;
 const PAN_STEP: f32 = 0.15;
@@ -288,7 +291,6 @@ impl OpenDocument {
             actions,
         };
         let panels = &mut self.panels;
-        type Draw = fn(&mut dyn Panel, &mut Ui, &mut PanelContext<'_>);
         let mut draw = |ui: &mut Ui, wanted: &dyn Fn(&PanelRow) -> bool, draw: Draw| {
             for (row, panel) in PANELS.iter().zip(panels.iter_mut()).filter(|(row, _)| wanted(row)) {
                 ui.push_id(row.name, |ui| draw(panel.as_mut(), ui, &mut context));
@@ -346,7 +348,8 @@ pub(super) fn reset_layout(context: &Context) {
 fn tab(ui: &mut Ui, theme: &Theme, shown: bool, title: &str) -> bool {
     let color = if shown { theme.text } else { theme.weak_text };
     let response = ui.add(Button::new(RichText::new(title).color(color)).frame(false));
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, shown, title));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Tab, true, title));
+    ui.accesskit_node_builder(response.id, |node| node.set_selected(shown));
     if shown || response.hovered() || response.has_focus() {
         let color = if shown { theme.accent } else { theme.grid };
         ui.painter().hline(response.rect.x_range(), response.rect.bottom() + 1.0, (2.0, color));

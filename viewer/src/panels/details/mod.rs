@@ -102,7 +102,9 @@ fn function_details(ui: &mut Ui, context: &mut PanelContext<'_>, function: Funct
             if let Some(hottest) = row.hottest {
                 let place = describe::place(document, hottest.function, Some(hottest.line));
                 let place = place.unwrap_or_else(|| format!("line {}", hottest.line));
-                facts.push(("Hottest line".into(), place));
+                // System calls have no lines of their own.
+                let key = if hottest.function == function { "Hottest line" } else { "Called from" };
+                facts.push((key.into(), place));
             }
         }
         None if context.analyses.tables().is_some() && !context.analyses.is_working() => {

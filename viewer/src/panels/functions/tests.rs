@@ -48,6 +48,15 @@ fn functions_are_listed_with_their_numbers() {
 }
 
 #[test]
+fn a_part_of_the_profile_says_how_many_samples_it_has() {
+    let mut harness = open(small());
+    let range = TimeRange { start: Time(0), end: Time(20_000_000) };
+    harness.state_mut().act(&Action::SelectRange(Some(range)));
+    harness.run();
+    harness.get_by_label_contains("· thread main · 0.0 ms – 20.0 ms · 20 samples");
+}
+
+#[test]
 fn a_click_on_a_title_sorts_and_another_one_turns_it_around() {
     let mut harness = open(small());
     harness.get_by_label("function").click();
