@@ -8,7 +8,7 @@ use crate::widget::{ColumnKind, TableColumn};
 /// Columns of numbers are this wide, in points.
 const AMOUNT: f32 = 102.0;
 const PERCENT: f32 = 66.0;
-const COUNT: f32 = 76.0;
+const COUNT: f32 = 100.0;
 
 /// What tables say about what is counted.
 pub(super) struct Words {
@@ -40,16 +40,17 @@ impl Words {
         column(key, &format!("{part} %"), format!("{part} %"), hint, PERCENT)
     }
 
-    /// A column of how many samples or waits there were; none where the amounts say that.
-    pub(super) fn count_column(&self, hint: &str) -> Option<TableColumn> {
-        let (title, things) = match self.whole.measure {
+    /// A column of how many samples or waits one `part` has; none where the amounts say that.
+    pub(super) fn count_column(&self, part: &str, hint: &str) -> Option<TableColumn> {
+        let (short, things) = match self.whole.measure {
             Measure::Cpu if self.whole.unit == Unit::Samples => return None,
             Measure::Samples => return None,
             Measure::Cpu => ("samples", "samples"),
             Measure::OffCpu => ("waits", "waits"),
             Measure::Wall => ("count", "samples and waits"),
         };
-        Some(column("samples", title, things.to_owned(), format!("{} {hint}", capital(things)), COUNT))
+        let hint = format!("{} {hint}", capital(things));
+        Some(column("samples", &format!("{part} {short}"), format!("{part} {things}"), hint, COUNT))
     }
 
     /// What was counted, as the beginning of a sentence: `CPU time`.
@@ -81,6 +82,11 @@ impl Words {
             Unit::Nanoseconds => format!("{:.6}", amount.value / 1e6),
             Unit::Samples | Unit::Bytes => amount.value.to_string(),
         }
+    }
+
+    /// How long the bar of an amount is: all bars have one scale, so that equal amounts have equal bars.
+    pub(super) fn bar(&self, amount: Amount) -> Option<f32> {
+        Some(fraction(amount.value, self.whole.total.value))
     }
 
     /// A share, in a column.
@@ -150,7 +156,7 @@ pub(super) fn count(samples: u64) -> String {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the length of a bar")]
-pub(super) fn fraction(part: f64, whole: f64) -> f32 {
+fn fraction(part: f64, whole: f64) -> f32 {
     if whole > 0.0 { (part / whole) as f32 } else { 0.0 }
 }
 
@@ -180,7 +186,16 @@ mod tests {
         assert_eq!(title(Measure::Wall, Unit::Nanoseconds), "wall self");
         assert_eq!(title(Measure::Cpu, Unit::Samples), "self samples");
         assert_eq!(title(Measure::Cpu, Unit::Bytes), "self bytes");
-        assert!(words(Measure::Samples, Unit::Samples).count_column("").is_none());
+        let counts = |measure, unit| words(measure, unit).count_column("total", "").map(|column| column.title);
+        assert_eq!(counts(Measure::Cpu, Unit::Nanoseconds).as_deref(), Some("total samples"));
+        assert_eq!(counts(Measure::OffCpu, Unit::Nanoseconds).as_deref(), Some("total waits"));
+        assert!(words(Measure::Samples, Unit::Samples).count_column("self", "").is_none());
+    }
+
+    #[test]
+    fn bars_are_shares_of_everything() {
+        let words = words(Measure::Cpu, Unit::Nanoseconds);
+        assert_eq!(words.bar(Amount { value: 1e9, samples: 1 }), Some(0.25));
     }
 
     #[test]

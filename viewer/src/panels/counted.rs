@@ -1,4 +1,4 @@
-//! The line above the tables, which says what they count, and what stands in their place when there is nothing to list.
+//! The line at the right of the tabs, which says what their tables count, and what stands in their place when there is nothing to list.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const MEASURES: [(Measure, &str, &str); 4] = [
     (Measure::Samples, "Samples", "Count samples"),
 ];
 
-/// Draws the line: the choice of what to count, what is counted, and at the right what the panel adds.
+/// Draws the line: what is counted, and at the right what the panel adds and the choice of what to count.
 pub(super) fn line(
     ui: &mut Ui,
     context: &mut PanelContext<'_>,
@@ -28,22 +28,17 @@ pub(super) fn line(
     add: impl FnOnce(&mut Ui),
 ) {
     let tables = context.analyses.tables().and_then(Result::ok).map(Arc::clone);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         measure_switch(ui, context);
-        ui.separator();
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            add(ui);
-            let Some(tables) = &tables else { return };
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let text = sentence(context.document, tables);
-                let label = ui.add(egui::Label::new(text).truncate());
-                label.on_hover_text(explanation(tables));
-                if tables.found.is_some() {
-                    ui.add_space(6.0);
-                    ui.add(egui::Label::new(RichText::new(found(tables)).color(context.theme.accent)).truncate());
-                }
-            });
+        add(ui);
+        let Some(tables) = &tables else { return };
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            // While something is searched for, what was found says most.
+            if tables.found.is_some() {
+                ui.add(egui::Label::new(RichText::new(found(tables)).color(context.theme.accent)).truncate());
+            }
+            let text = RichText::new(sentence(context.document, tables)).color(context.theme.weak_text);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(explanation(tables));
         });
     });
 }
@@ -95,15 +90,21 @@ impl Nothing {
 
 fn measure_switch(ui: &mut Ui, context: &mut PanelContext<'_>) {
     let has_waits = context.document.profile.threads.iter().any(|thread| !thread.waits.is_empty());
-    for (measure, title, hint) in MEASURES {
-        let of_waits = matches!(measure, Measure::OffCpu | Measure::Wall);
-        let chosen = context.selection.measure == measure;
-        let button = ui.add_enabled(has_waits || !of_waits || chosen, egui::Button::selectable(chosen, title));
-        if button.clicked() && !chosen {
-            context.actions.push(Action::Measure(measure));
+    // One frame around all of them: they are one choice.
+    egui::Frame::NONE.stroke((1.0, context.theme.grid)).corner_radius(4.0).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        // From the right to the left.
+        for (measure, title, hint) in MEASURES.into_iter().rev() {
+            let of_waits = matches!(measure, Measure::OffCpu | Measure::Wall);
+            let chosen = context.selection.measure == measure;
+            let button =
+                ui.add_enabled(has_waits || !of_waits || chosen, egui::Button::selectable(chosen, title).small());
+            if button.clicked() && !chosen {
+                context.actions.push(Action::Measure(measure));
+            }
+            button.on_hover_text(hint).on_disabled_hover_text("This profile has no waits");
         }
-        button.on_hover_text(hint).on_disabled_hover_text("This profile has no waits");
-    }
+    });
 }
 
 fn refused(refusal: &Refusal) -> Nothing {
@@ -176,12 +177,14 @@ fn ways_to_more(mut nothing: Nothing, selection: &analysis::Selection) -> Nothin
     nothing
 }
 
-/// `CPU time 1.64 s · all 8 threads · 1.20 s – 2.85 s · 14,902 samples`.
+/// `CPU time 1.64 s · all 8 threads · 1.20 s – 2.85 s · 14,902 samples`. The window's title says how many samples there
+/// are in all of the profile.
 fn sentence(document: &Document, tables: &Tables) -> String {
     let whole = tables.whole();
     let selection = &tables.counted.selection;
     let all = document.profile.threads.len();
-    let threads = match selection.thread_ids(&document.profile).as_slice() {
+    let some_threads = selection.thread_ids(&document.profile);
+    let threads = match some_threads.as_slice() {
         [one] => format!("thread {}", document.thread_name(*one)),
         some if some.len() == all => format!("all {all} threads"),
         some => format!("{} of {all} threads", some.len()),
@@ -204,6 +207,9 @@ fn sentence(document: &Document, tables: &Tables) -> String {
         }
         Measure::Cpu => {
             let amount = format_amount(whole.total.value, whole.unit);
+            if selection.range == TimeRange::ALL && some_threads.len() == all {
+                return format!("{subject} {amount} · {threads} · {time}");
+            }
             format!("{subject} {amount} · {threads} · {time} · {samples} samples")
         }
     }

@@ -2,14 +2,14 @@
 
 use egui::{Color32, RichText, Ui};
 use traceview_core::analysis::{Callee, HotLine};
-use traceview_core::model::{FunctionId, StandardCategory};
+use traceview_core::model::{FunctionId, FunctionKind, StandardCategory};
 use traceview_core::report::{printable, short_path};
 
 use crate::document::Document;
 use crate::theme::Theme;
 use crate::widget::{ColumnKind, TableColumn};
 
-/// The crate with its version, or else the library.
+/// The crate with its version, or else the library, or that it is the kernel.
 pub(super) fn origin(document: &Document, function: FunctionId) -> Option<String> {
     let profile = &document.profile;
     if let Some(origin) = profile.functions.origin[function.index()] {
@@ -19,6 +19,9 @@ pub(super) fn origin(document: &Document, function: FunctionId) -> Option<String
             Some(version) => format!("{name} {}", profile.string(version)),
             None => name.to_owned(),
         });
+    }
+    if profile.functions.kind[function.index()] == FunctionKind::Kernel {
+        return Some("kernel".to_owned());
     }
     let library = document.facts.library(function)?;
     Some(profile.string(profile.libraries[library.index()].name).to_owned())

@@ -48,6 +48,11 @@ pub struct PanelContext<'a> {
 
 /// A part of the window that shows a profile.
 pub trait Panel {
+    /// Draws what it has in the line of the tabs, at their right.
+    fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        let _ = (ui, context);
+    }
+
     /// Draws it and takes its input.
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>);
 

@@ -11,4 +11,4 @@ mod window;
 
 pub(crate) use hands::{click, click_with, double_click, drag, press, press_with, turn_wheel};
 pub(crate) use profile::{MS, TestProfile, document};
-pub(crate) use window::{Test, Window, act, harness, open};
+pub(crate) use window::{Test, Window, act, harness, open, open_with_head};

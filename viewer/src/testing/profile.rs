@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use traceview_core::model::{
-    CpuDelta, Crate, Field, FieldValue, Frame, Function, Library, LibraryId, Nanos, OsId, Process, ProcessId, Profile,
-    ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, Time, Wait, WaitReason,
+    CpuDelta, Crate, Field, FieldValue, Frame, Function, FunctionKind, Library, LibraryId, Nanos, OsId, Process,
+    ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, Time,
+    Wait, WaitReason,
 };
 
 use crate::document::Document;
@@ -84,7 +85,7 @@ impl TestProfile {
     }
 
     /// The stack of `text`. `crate::name` is of that crate, version 1.2.3, in `src/crate.rs`; a name that ends in `!` is
-    /// inlined into its caller.
+    /// inlined into its caller; `[kernel] name` is a system call.
     pub(crate) fn stack(&mut self, text: &str) -> StackId {
         self.stack_of(text, None)
     }
@@ -110,6 +111,9 @@ impl TestProfile {
                 function.origin = Some(self.builder.add_crate(Crate { name: origin, version: Some(version) }));
                 function.source = Some(self.builder.source(Source { path, id: None, content: None }));
                 category = StandardCategory::Dependency;
+            }
+            if name.starts_with("[kernel] ") {
+                (function.kind, category) = (FunctionKind::Kernel, StandardCategory::Kernel);
             }
             let function = self.builder.function(function);
             let category = Some(in_category.unwrap_or(category).id());

@@ -27,6 +27,8 @@ pub(crate) struct Window<P> {
     jobs: Jobs,
     /// When the last frame was, in seconds.
     now: f64,
+    /// Whether there is a line above the panel for what it has to say there.
+    has_head: bool,
 }
 
 pub(crate) type Test<P> = Harness<'static, Window<P>>;
@@ -34,6 +36,12 @@ pub(crate) type Test<P> = Harness<'static, Window<P>>;
 /// A window of `size` points in which a panel shows `profile`.
 pub(crate) fn open<P: Panel + Default + 'static>(profile: Profile, size: Vec2) -> Test<P> {
     harness(size, Window::new(document(profile), P::default()), Window::ui)
+}
+
+/// The same with a line above the panel for what it has to say there.
+pub(crate) fn open_with_head<P: Panel + Default + 'static>(profile: Profile, size: Vec2) -> Test<P> {
+    let window = Window { has_head: true, ..Window::new(document(profile), P::default()) };
+    harness(size, window, Window::ui)
 }
 
 /// A window of `size` points with anything in it, in dark colours and at rest.
@@ -63,6 +71,7 @@ impl<P: Panel> Window<P> {
             analyses: Analyses::default(),
             jobs: Jobs::immediate(),
             now: 0.0,
+            has_head: false,
             document,
         }
     }
@@ -99,7 +108,13 @@ impl<P: Panel> Window<P> {
         self.now = ui.input(|input| input.time);
         let (theme, before) = (Theme::of(ui.visuals()), self.actions.len());
         ui.painter().rect_filled(ui.max_rect(), 0.0, theme.canvas);
-        self.with_context(&theme, |panel, context| panel.ui(ui, context));
+        let has_head = self.has_head;
+        self.with_context(&theme, |panel, context| {
+            if has_head {
+                ui.horizontal(|ui| panel.head(ui, context));
+            }
+            panel.ui(ui, context);
+        });
         if self.actions.len() > before {
             // What was drawn so far shows the old state.
             ui.request_repaint();

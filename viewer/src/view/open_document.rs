@@ -29,6 +29,9 @@ pub(super) struct OpenDocument {
     pointer: Option<Time>,
 }
 
+/// Draws a part of a panel.
+type Draw = fn(&mut dyn Panel, &mut Ui, &mut PanelContext<'_>);
+
 /// How far one key press zooms and pans.
 const ZOOM_STEP: f64 = 1.5;
 const PAN_STEP: f32 = 0.15;
@@ -286,30 +289,33 @@ impl OpenDocument {
             actions,
         };
         let panels = &mut self.panels;
-        let mut show = |ui: &mut Ui, wanted: &dyn Fn(&PanelRow) -> bool| {
+        let mut draw = |ui: &mut Ui, wanted: &dyn Fn(&PanelRow) -> bool, draw: Draw| {
             for (row, panel) in PANELS.iter().zip(panels.iter_mut()).filter(|(row, _)| wanted(row)) {
-                ui.push_id(row.name, |ui| panel.ui(ui, &mut context));
+                ui.push_id(row.name, |ui| draw(panel.as_mut(), ui, &mut context));
             }
         };
+        let whole: Draw = |panel, ui, context| panel.ui(ui, context);
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         let top = EguiPanel::top("timeline").resizable(true).default_size(height * 0.27).min_size(80.0);
-        top.frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Top));
+        top.frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Top, whole));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {
             let side = EguiPanel::right("details").resizable(true).default_size(270.0).min_size(160.0);
-            side.show(ui, |ui| show(ui, &|row| row.place == Place::Side));
+            side.show(ui, |ui| draw(ui, &|row| row.place == Place::Side, whole));
             ui.horizontal(|ui| {
                 for row in PANELS.iter().filter(|row| row.place == Place::Tab) {
-                    if ui.selectable_label(settings.table == row.name, row.title).clicked() {
+                    if tab(ui, theme, settings.table == row.name, row.title) {
                         row.name.clone_into(&mut settings.table);
                     }
                 }
+                ui.separator();
+                let is_shown = |row: &PanelRow| row.place == Place::Tab && row.name == settings.table;
+                draw(ui, &is_shown, |panel, ui, context| panel.head(ui, context));
             });
-            let table = settings.table.clone();
-            show(ui, &|row| row.place == Place::Tab && row.name == table);
+            draw(ui, &|row| row.place == Place::Tab && row.name == settings.table, whole);
         });
-        CentralPanel::default().frame(canvas).show(ui, |ui| show(ui, &|row| row.place == Place::Middle));
+        CentralPanel::default().frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Middle, whole));
         self.pointer = pointed;
     }
 }
@@ -326,6 +332,19 @@ fn beginning(text: &str, most: usize) -> String {
 pub(super) fn reset_layout(context: &Context) {
     context.memory_mut(egui::Memory::reset_areas);
     context.data_mut(egui::util::IdTypeMap::clear);
+}
+
+/// A tab, underlined while it is `shown`. Gives whether it was clicked.
+fn tab(ui: &mut Ui, theme: &Theme, shown: bool, title: &str) -> bool {
+    let color = if shown { theme.text } else { theme.weak_text };
+    let response = ui.add(Button::new(RichText::new(title).color(color)).frame(false));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Tab, true, title));
+    ui.accesskit_node_builder(response.id, |node| node.set_selected(shown));
+    if shown || response.hovered() || response.has_focus() {
+        let color = if shown { theme.accent } else { theme.grid };
+        ui.painter().hline(response.rect.x_range(), response.rect.bottom() + 1.0, (2.0, color));
+    }
+    response.clicked()
 }
 
 /// Something that can be taken away by a click.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use traceview_core::analysis::Measure;
 use traceview_core::format::{self, WriteOptions};
 use traceview_core::model::Profile;
@@ -223,5 +223,24 @@ fn a_picture_shows_the_tables_whatever_panel_it_is_of() {
     for (panel, shown) in [("call-tree", "call-tree"), ("timeline", "call-tree"), ("functions", "functions")] {
         window.state_mut().show_panel(panel);
         assert_eq!(window.state().settings().table, shown, "after {panel}");
+    }
+}
+
+#[test]
+fn tabs_and_what_is_counted_stand_in_one_line() {
+    let mut window = profile_window(lively());
+    let tab = |window: &Window, title: &str| {
+        let tab = window.get_by_role_and_label(egui::Role::Tab, title);
+        (tab.rect(), tab.accesskit_node().is_selected())
+    };
+    assert_eq!(tab(&window, "Functions").1, Some(true));
+    window.get_by_role_and_label(egui::Role::Tab, "Call tree").click();
+    window.run();
+    assert!(window.query_by_role_and_label(egui::Role::TreeGrid, "Call tree").is_some());
+    let (rect, selected) = tab(&window, "Call tree");
+    assert_eq!((selected, tab(&window, "Functions").1), (Some(true), Some(false)));
+    for label in ["CPU", "Off-CPU", "Heaviest path", "Inverted"] {
+        let in_line = window.query_all_by_label(label).any(|node| rect.y_range().contains(node.rect().center().y));
+        assert!(in_line, "{label}");
     }
 }

@@ -4,8 +4,12 @@
 use std::borrow::Cow;
 
 use egui::accesskit::{SortDirection, Toggled};
-use egui::{Align, Event, EventFilter, Id, Key, Modifiers, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2};
-use egui_table::{CellInfo, HeaderCellInfo, HeaderRow, TableDelegate};
+use egui::style::{ScrollAnimation, ScrollStyle};
+use egui::{
+    Align, Event, EventFilter, Id, Key, Modifiers, Rect, Response, Role, Sense, Style, Ui, UiBuilder, Vec2, WidgetInfo,
+    pos2,
+};
+use egui_table::{CellInfo, HeaderCellInfo, HeaderRow, PrefetchInfo, TableDelegate};
 
 use super::keys::take_key;
 use super::table_cell::{Cell, CellPainter, HEADER_HEIGHT, ROW_HEIGHT};
@@ -64,8 +68,8 @@ pub struct Table<'a> {
     pub name: &'a str,
     /// The selected row.
     pub selected: Option<usize>,
-    /// Whether the selected row must be brought into view, because it was selected elsewhere.
-    pub reveal: bool,
+    /// The row that must be brought into view, for example because it was selected elsewhere.
+    pub reveal: Option<usize>,
     /// How it is sorted.
     pub sort: Sort,
     /// What names are searched for.
@@ -104,37 +108,30 @@ pub enum BranchInput {
 
 impl Table<'_> {
     /// Draws the table into all of the room that `ui` has left, and takes its input.
-    pub fn show(mut self, ui: &mut Ui, rows: &dyn TableRows, actions: &mut Vec<Action>) -> TableInput {
+    pub fn show(self, ui: &mut Ui, rows: &dyn TableRows, actions: &mut Vec<Action>) -> TableInput {
+        let rect = whole_rows(ui.available_rect_before_wrap(), rows.len());
+        ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| self.show_in(ui, rect, rows, actions)).inner
+    }
+
+    fn show_in(mut self, ui: &mut Ui, rect: Rect, rows: &dyn TableRows, actions: &mut Vec<Action>) -> TableInput {
         let id = ui.scope_id().with(("table", self.name));
-        let rect = ui.available_rect_before_wrap();
         let mut input = TableInput::default();
         let focused = self.take_focus(ui, id, rect, rows);
         if focused {
             self.keys(ui, rect, rows, &mut input, actions);
         }
-        // What was selected elsewhere comes to the middle; the keyboard moves no further than it must.
-        let mut reveal = self.reveal.then_some(Some(Align::Center));
-        if let Some(moved) = input.selected {
-            self.selected = Some(moved);
-            reveal = Some(None);
-        }
+        self.selected = input.selected.or(self.selected);
+        let target = self.target(ui, id, input.selected, rows.len(), visible_rows(rect));
         let mut table = egui_table::Table::new()
             .id_salt(self.name)
             .num_rows(rows.len() as u64)
             .headers([HeaderRow::new(HEADER_HEIGHT)]);
         let columns = fit_columns(ui, table.get_id(ui), rows.columns());
         table = table.columns(columns);
-        let other_rows = self.shows_other_rows(ui, id);
-        let target = match (self.selected.filter(|row| *row < rows.len()), reveal) {
-            (Some(row), Some(align)) => Some((row as u64, align)),
-            // The first rows are the ones that were asked for.
-            _ if other_rows => Some((0, Some(Align::TOP))),
-            _ => None,
-        };
         if let Some((row, align)) = target {
-            ui.style_mut().scroll_animation = egui::style::ScrollAnimation::none();
-            table = table.scroll_to_row(row, align);
+            table = table.scroll_to_row(row as u64, align);
         }
+        scroll_style(ui.style_mut());
         ui.visuals_mut().widgets.noninteractive.bg_stroke.color = self.theme.grid;
         let painter = CellPainter::new(ui, self.theme, self.query);
         let mut delegate = Delegate { table: &self, rows, id, focused, painter, input: &mut input, actions };
@@ -146,7 +143,26 @@ impl Table<'_> {
         input
     }
 
-    /// Whether the table has the keyboard.
+    /// The row to scroll to, and where it is to be. `moved` is where the keyboard went.
+    fn target(
+        &self,
+        ui: &Ui,
+        id: Id,
+        moved: Option<usize>,
+        len: usize,
+        visible: usize,
+    ) -> Option<(usize, Option<Align>)> {
+        let other_rows = self.shows_other_rows(ui, id);
+        match (moved, self.reveal.filter(|row| *row < len)) {
+            // The keyboard moves no further than it must.
+            (Some(row), _) => Some((row, None)),
+            // What was selected elsewhere comes to the middle, with a whole row at the top.
+            (None, Some(row)) => Some((row.saturating_sub(visible / 2), Some(Align::TOP))),
+            // The first rows are the ones that were asked for.
+            (None, None) => other_rows.then_some((0, Some(Align::TOP))),
+        }
+    }
+
     /// Whether it is sorted in another way than in the last frame, or something else is searched for.
     fn shows_other_rows(&self, ui: &Ui, id: Id) -> bool {
         let remembered = id.with("rows of");
@@ -158,6 +174,7 @@ impl Table<'_> {
         is_other
     }
 
+    /// Whether the table has the keyboard.
     fn take_focus(&self, ui: &Ui, id: Id, rect: Rect, rows: &dyn TableRows) -> bool {
         let response = ui.interact(rect, id, Sense::focusable_noninteractive());
         let is_tree = !rows.is_empty() && rows.branch(0).is_some();
@@ -231,6 +248,26 @@ fn record_line(rows: &dyn TableRows, row: usize) -> String {
     records.collect::<Vec<_>>().join("\t")
 }
 
+/// As much of `rect` as holds whole rows, if there are more of them than fit: none is cut when the table is scrolled to
+/// a row or to its end.
+#[expect(clippy::cast_precision_loss, reason = "a screen has few rows")]
+fn whole_rows(rect: Rect, len: usize) -> Rect {
+    let fit = visible_rows(rect);
+    if fit == 0 || len <= fit {
+        return rect;
+    }
+    rect.with_max_y(rect.top() + HEADER_HEIGHT + fit as f32 * ROW_HEIGHT)
+}
+
+/// A thin bar where there is more to see, and nothing that covers rows.
+fn scroll_style(style: &mut Style) {
+    style.scroll_animation = ScrollAnimation::none();
+    style.spacing.scroll = ScrollStyle { floating_width: 4.0, foreground_color: true, ..ScrollStyle::thin() };
+    style.spacing.scroll.fade.strength = 0.0;
+    // Scrolling to a row adds it, which would cut the rows at the edges.
+    style.spacing.item_spacing = Vec2::ZERO;
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a screen has few rows")]
 fn visible_rows(rect: Rect) -> usize {
     ((rect.height() - HEADER_HEIGHT) / ROW_HEIGHT).max(0.0) as usize
@@ -251,6 +288,13 @@ struct Delegate<'a> {
 }
 
 impl TableDelegate for Delegate<'_> {
+    fn prepare(&mut self, info: &PrefetchInfo) {
+        // The first one is above those in sight, or at most cut.
+        let first = info.visible_rows.start + u64::from(info.visible_rows.start > 0);
+        let visible = to_row(first)..to_row(info.visible_rows.end);
+        self.painter.indent(visible.filter_map(|row| self.rows.branch(row)).map(|(depth, _)| depth));
+    }
+
     fn header_cell_ui(&mut self, ui: &mut Ui, cell: &HeaderCellInfo) {
         let column = &self.rows.columns()[cell.col_range.start];
         let rect = ui.max_rect();

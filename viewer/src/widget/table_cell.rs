@@ -22,6 +22,8 @@ const TRIANGLE: f32 = 14.0;
 const SWATCH: f32 = 8.0;
 const PADDING: f32 = 6.0;
 const NAME_SIZE: f32 = 12.0;
+/// Columns of crates with less room for letters than this do without all versions.
+const LEAST_WITH_VERSIONS: usize = 18;
 
 /// What is drawn where a row and a column meet.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,6 +78,8 @@ pub(super) struct CellPainter<'a> {
     font: FontId,
     /// How wide each letter of `font` is.
     letter: f32,
+    /// The least and the greatest depth of the rows in sight.
+    depths: (usize, usize),
 }
 
 /// Where the parts of a name cell are.
@@ -94,7 +98,16 @@ impl<'a> CellPainter<'a> {
     pub(super) fn new(ui: &Ui, theme: &'a Theme, query: &'a SearchQuery) -> Self {
         let font = FontId::monospace(NAME_SIZE);
         let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
-        Self { theme, query, font, letter }
+        Self { theme, query, font, letter, depths: (0, 0) }
+    }
+
+    /// Indents rows as far as it takes to tell these depths, which are those in sight, apart.
+    pub(super) fn indent(&mut self, depths: impl Iterator<Item = usize>) {
+        let all = depths.fold(None, |all: Option<(usize, usize)>, depth| {
+            let (least, greatest) = all.unwrap_or((depth, depth));
+            Some((least.min(depth), greatest.max(depth)))
+        });
+        self.depths = all.unwrap_or_default();
     }
 
     /// The title of a column, with an arrow where rows are sorted by it.
@@ -147,7 +160,7 @@ impl<'a> CellPainter<'a> {
             }
             Cell::Place(text) => {
                 let text = printable(text);
-                self.text(ui, rect, &shorten(&text, self.letters(rect.width() - 2.0 * PADDING)));
+                self.text(ui, rect, &shorten_place(&text, self.letters(rect.width() - 2.0 * PADDING)));
                 self.width_of(&text) + 2.0 * PADDING
             }
             Cell::Origin(text) => {
@@ -188,7 +201,7 @@ impl<'a> CellPainter<'a> {
             painter.add(triangle(center, 4.0, direction, self.theme.weak_text));
         }
         if let Some(level) = &layout.level {
-            let at = pos2(layout.triangle - 2.0, middle);
+            let at = pos2(rect.left() + PADDING + self.level_width(), middle);
             painter.text(at, Align2::RIGHT_CENTER, level, FontId::monospace(NAME_SIZE - 2.0), self.theme.weak_text);
         }
         let swatch = Rect::from_min_size(pos2(layout.swatch, middle - SWATCH / 2.0), vec2(SWATCH, SWATCH));
@@ -206,14 +219,22 @@ impl<'a> CellPainter<'a> {
         if !name.in_tree {
             return NameLayout { triangle: left, level: None, swatch: left, text: left + SWATCH + PADDING };
         }
-        // Most of the width is left for names.
+        // Most of the width is left for names. Where the rows in sight are deeper, the shallowest of them starts at the
+        // left, and how deep they are is said in numbers.
         let deepest = (rect.width() * 0.3 / INDENT).floor().max(0.0);
-        let depth = depth_as_float(name.depth);
-        let level = (depth > deepest).then(|| name.depth.to_string());
-        let level_width = level.as_ref().map_or(0.0, |level| self.width_of(level) + 2.0);
-        let triangle = left + depth.min(deepest) * INDENT + level_width;
+        let (least, greatest) = self.depths;
+        let numbered = depth_as_float(greatest) > deepest;
+        let depth = depth_as_float(if numbered { name.depth.saturating_sub(least) } else { name.depth });
+        let level = numbered.then(|| name.depth.to_string());
+        let level_width = if numbered { self.level_width() } else { 0.0 };
+        let triangle = left + level_width + depth.min(deepest) * INDENT;
         let swatch = triangle + TRIANGLE;
         NameLayout { triangle, level, swatch, text: swatch + SWATCH + PADDING }
+    }
+
+    /// The room of depths as numbers.
+    fn level_width(&self) -> f32 {
+        self.width_of(&self.depths.1.to_string())
     }
 
     /// A name whose last segment stands out, and in it what is searched for.
@@ -255,17 +276,43 @@ impl<'a> CellPainter<'a> {
     }
 }
 
-/// `regex-automata 0.4.7` in at most `width` letters: first without its version, then with only its beginning.
+/// `regex-automata 0.4.7` in at most `width` letters. In narrow columns all crates go without their versions.
 fn shorten_origin(origin: &str, width: usize) -> Cow<'_, str> {
-    let fits = |text: &str| text.chars().count() <= width;
-    if fits(origin) {
-        return origin.into();
+    let (name, version) = origin.split_at(origin.find(' ').unwrap_or(origin.len()));
+    let version = if width < LEAST_WITH_VERSIONS { "" } else { version };
+    let length = |text: &str| text.chars().count();
+    match width.checked_sub(length(version)) {
+        Some(room) if length(name) <= room => format!("{name}{version}").into(),
+        Some(room) if room > 1 => format!("{}…{version}", beginning(name, room - 1)).into(),
+        _ => format!("{}…", beginning(origin, width.saturating_sub(1))).into(),
     }
-    let name = origin.split_once(' ').map_or(origin, |(name, _)| name);
-    if fits(name) {
-        return name.into();
+}
+
+/// `searcher/mod.rs:412` in at most `width` letters: first without its directories, then without the middle of the
+/// file's name.
+fn shorten_place(place: &str, width: usize) -> Cow<'_, str> {
+    let length = place.chars().count();
+    if length <= width {
+        return place.into();
     }
-    name.chars().take(width.saturating_sub(1)).chain(['…']).collect::<String>().into()
+    let file = &place[place.rfind(['/', '\\']).map_or(0, |at| at + 1)..];
+    let length = file.chars().count();
+    if length + 2 <= width && file.len() < place.len() {
+        return format!("…/{file}").into();
+    }
+    if length <= width {
+        return file.into();
+    }
+    let kept = width.saturating_sub(1);
+    let line = file.rfind(':').map_or(0, |at| file[at..].chars().count());
+    let end = (kept / 2).max(line).min(kept);
+    let rest = file.char_indices().nth(length - end).map_or("", |(at, _)| &file[at..]);
+    format!("{}…{rest}", beginning(file, kept - end)).into()
+}
+
+/// The first `letters` letters of `text`.
+fn beginning(text: &str, letters: usize) -> &str {
+    text.char_indices().nth(letters).map_or(text, |(end, _)| &text[..end])
 }
 
 /// Where the function's own name begins: behind the last `::` that is not inside brackets.
@@ -318,10 +365,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_lose_their_versions_first() {
-        for (width, short) in [(20, "regex-automata 0.4.7"), (19, "regex-automata"), (13, "regex-automa…"), (0, "…")]
-        {
-            assert_eq!(shorten_origin("regex-automata 0.4.7", width), short);
+    fn names_in_deep_trees_start_at_the_left() {
+        egui::__run_test_ui(|ui| {
+            let (theme, query) = (Theme::dark(), SearchQuery::default());
+            let rect = Rect::from_min_size(egui::Pos2::ZERO, vec2(300.0, ROW_HEIGHT));
+            let layout = |painter: &CellPainter<'_>, depth| {
+                let (text, swatch) = ("f".into(), Color32::RED);
+                let name = NameCell { text, swatch, depth, expanded: None, in_tree: true, found: false };
+                painter.layout(rect, &name)
+            };
+            let mut painter = CellPainter::new(ui, &theme, &query);
+            painter.indent([3, 4, 5].into_iter());
+            assert_eq!(layout(&painter, 3).triangle, PADDING + 3.0 * INDENT);
+            assert_eq!(layout(&painter, 3).level, None, "that is not deep");
+            painter.indent([19, 20, 21].into_iter());
+            let left = PADDING + painter.width_of("21");
+            assert_eq!(layout(&painter, 19).triangle, left);
+            assert_eq!(layout(&painter, 20).triangle, left + INDENT);
+            assert_eq!(layout(&painter, 20).level.as_deref(), Some("20"));
+        });
+    }
+
+    #[test]
+    fn crates_of_a_column_have_versions_or_none_has() {
+        for (width, origin, short) in [
+            (20, "regex-automata 0.4.7", "regex-automata 0.4.7"),
+            (18, "regex-automata 0.4.7", "regex-autom… 0.4.7"),
+            (17, "regex-automata 0.4.7", "regex-automata"),
+            (17, "memchr 2.7.4", "memchr"),
+            (13, "regex-automata 0.4.7", "regex-automa…"),
+            (13, "core", "core"),
+            (0, "core", "…"),
+        ] {
+            assert_eq!(shorten_origin(origin, width), short, "{width}");
+        }
+    }
+
+    #[test]
+    fn places_keep_the_beginning_of_their_files_names() {
+        for (width, place, short) in [
+            (19, "searcher/mod.rs:412", "searcher/mod.rs:412"),
+            (18, "searcher/mod.rs:412", "…/mod.rs:412"),
+            (11, "searcher/mod.rs:412", "mod.rs:412"),
+            (15, "hyperlink.rs:673", "hyperli….rs:673"),
+            (6, "hyperlink.rs:673", "h…:673"),
+            (3, "größe.rs:673", "…73"),
+            (0, "größe.rs:673", "…"),
+        ] {
+            assert_eq!(shorten_place(place, width), short, "{width}");
         }
     }
 

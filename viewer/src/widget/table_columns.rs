@@ -37,7 +37,7 @@ pub enum ColumnKind {
 const NARROWEST_REST: f32 = 200.0;
 /// In tables narrower than this, text that says less has less room, so that names have some.
 const NARROW: f32 = 1100.0;
-const NARROW_TEXT: f32 = 124.0;
+const NARROW_TEXT: f32 = 128.0;
 /// What the scroll bar covers.
 const SCROLL_BAR: f32 = 10.0;
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use traceview_core::analysis::{Callee, GrowingTree, NodeId};
 use traceview_core::model::{FunctionId, Profile};
 
-use super::outline::{MOST_EXPANDED, OutlineRow, heaviest, is_found, open_all, open_heaviest, outline};
+use super::outline::{
+    MOST_EXPANDED, OutlineRow, UNTIL_IT_BRANCHES, WHILE_MOST, heaviest, is_found, open_all, open_heaviest, outline,
+};
 use super::paths::{PathId, Paths};
 use crate::analyses::Tables;
 use crate::panels::amounts::grouped;
@@ -17,8 +19,8 @@ use crate::widget::{BranchInput, Sort, TableInput};
 pub(super) struct Branches {
     paths: Paths,
     selected: Option<PathId>,
-    /// Whether the selected row must be brought into view.
-    reveal: bool,
+    /// What must be brought into view.
+    reveal: Option<PathId>,
     shown_once: bool,
     made: Option<Made>,
     notice: Option<String>,
@@ -34,10 +36,13 @@ struct Made {
 }
 
 impl Branches {
-    /// What is expanded when a tree is shown for the first time: its heaviest path.
+    /// What is expanded when a tree is shown for the first time: its heaviest path. That selects nothing.
     pub(super) fn show_first(&mut self, tree: &mut dyn GrowingTree, inverted: bool) {
-        if !std::mem::replace(&mut self.shown_once, true) && !inverted {
-            self.open_heaviest(tree);
+        if !std::mem::replace(&mut self.shown_once, true)
+            && !inverted
+            && let Some(id) = open_heaviest(tree, &mut self.paths, None, UNTIL_IT_BRANCHES)
+        {
+            self.uncover(tree, id);
         }
     }
 
@@ -46,14 +51,17 @@ impl Branches {
         self.made.as_ref().is_none_or(|made| !Arc::ptr_eq(&made.tables, tables))
     }
 
-    /// Whether what was selected is not in the tree.
-    pub(super) fn has_lost_selection(&self, tree: &dyn GrowingTree) -> bool {
-        self.selected.is_some_and(|path| self.paths.resolve(tree.tree(), path).is_none())
+    /// Whether no row of the tree is selected.
+    pub(super) fn lacks_selection(&self, tree: &dyn GrowingTree) -> bool {
+        self.selected.is_none_or(|path| self.paths.resolve(tree.tree(), path).is_none())
     }
 
-    /// Selects the heaviest node of `function`, if that is not selected.
+    /// Selects the heaviest node of `function`, if that is not selected; without a function, nothing.
     pub(super) fn follow(&mut self, tree: &dyn GrowingTree, function: Option<FunctionId>) {
-        let Some(function) = function else { return };
+        let Some(function) = function else {
+            self.selected = None;
+            return;
+        };
         let wanted = Callee::Function(function);
         let selected = self.selected.and_then(|path| self.paths.resolve(tree.tree(), path));
         if selected.is_some_and(|id| tree.tree().node(id).callee == wanted) {
@@ -70,14 +78,14 @@ impl Branches {
         if found.is_some()
             && let Some(id) = heaviest(tree.tree(), |callee| is_found(found, callee))
         {
-            self.select(tree, id);
+            self.uncover(tree, id);
         }
     }
 
-    /// Expands the heaviest path below the selected node, or else of the whole tree.
-    pub(super) fn open_heaviest(&mut self, tree: &mut dyn GrowingTree) {
+    /// Expands the heaviest path below the selected node, or else of the whole tree, and selects its end.
+    fn open_heaviest(&mut self, tree: &mut dyn GrowingTree) {
         let from = self.selected.and_then(|path| self.paths.resolve(tree.tree(), path));
-        if let Some(id) = open_heaviest(tree, &mut self.paths, from) {
+        if let Some(id) = open_heaviest(tree, &mut self.paths, from, WHILE_MOST) {
             self.select(tree, id);
         }
     }
@@ -101,9 +109,10 @@ impl Branches {
         self.rows().iter().position(|row| row.path == Some(selected))
     }
 
-    /// Whether the selected row must be brought into view; once.
-    pub(super) fn take_reveal(&mut self) -> bool {
-        std::mem::take(&mut self.reveal)
+    /// The row that must be brought into view; once.
+    pub(super) fn take_reveal(&mut self) -> Option<usize> {
+        let wanted = self.reveal.take()?;
+        self.rows().iter().position(|row| row.path == Some(wanted))
     }
 
     /// What a person must be told.
@@ -111,8 +120,9 @@ impl Branches {
         self.notice.as_deref()
     }
 
-    /// Does what `input` says; gives the function that it selects.
-    pub(super) fn apply(&mut self, tree: &mut dyn GrowingTree, input: &TableInput) -> Option<FunctionId> {
+    /// Does what `input` says; if that selects another row, gives the function to select with it. That of a wait is the
+    /// one that waits.
+    pub(super) fn apply(&mut self, tree: &mut dyn GrowingTree, input: &TableInput) -> Option<Option<FunctionId>> {
         let before = self.selected;
         if *input != TableInput::default() {
             self.notice = None;
@@ -130,13 +140,19 @@ impl Branches {
             None => {}
         }
         let selected = self.selected.filter(|selected| before != Some(*selected))?;
-        match tree.tree().node(self.paths.resolve(tree.tree(), selected)?).callee {
+        let node = tree.tree().node(self.paths.resolve(tree.tree(), selected)?);
+        let around = node.parent.map(|id| tree.tree().node(id).callee);
+        Some([Some(node.callee), around].into_iter().flatten().find_map(|callee| match callee {
             Callee::Function(function) => Some(function),
             Callee::Wait(_) => None,
-        }
+        }))
     }
 
     fn change_selected(&mut self, tree: &mut dyn GrowingTree, input: BranchInput) {
+        if input == BranchInput::OpenHeaviest {
+            self.open_heaviest(tree);
+            return;
+        }
         let Some(path) = self.selected else { return };
         let Some(id) = self.paths.resolve(tree.tree(), path) else { return };
         let open = self.paths.is_open(path) && !tree.is_leaf(id);
@@ -156,14 +172,13 @@ impl Branches {
                     self.select(tree, around);
                 }
             }
-            BranchInput::OpenHeaviest => self.open_heaviest(tree),
             BranchInput::OpenAll => {
                 if !open_all(tree, &mut self.paths, id) {
                     let most = grouped(MOST_EXPANDED as u64);
                     self.notice = Some(format!("Expanded {most} rows below the selected one; there are more."));
                 }
             }
-            BranchInput::Toggle(_) => {}
+            BranchInput::OpenHeaviest | BranchInput::Toggle(_) => {}
         }
     }
 
@@ -176,14 +191,23 @@ impl Branches {
     }
 
     fn select(&mut self, tree: &dyn GrowingTree, id: NodeId) {
-        let path = self.set_selected(tree, id);
-        self.paths.uncover(path);
-        self.reveal = true;
+        self.set_selected(tree, id);
+        self.uncover(tree, id);
     }
 
-    fn set_selected(&mut self, tree: &dyn GrowingTree, id: NodeId) -> PathId {
+    /// Brings a node into view.
+    fn uncover(&mut self, tree: &dyn GrowingTree, id: NodeId) {
+        let path = self.path_of(tree, id);
+        self.paths.uncover(path);
+        self.reveal = Some(path);
+    }
+
+    fn set_selected(&mut self, tree: &dyn GrowingTree, id: NodeId) {
+        self.selected = Some(self.path_of(tree, id));
+    }
+
+    fn path_of(&mut self, tree: &dyn GrowingTree, id: NodeId) -> PathId {
         let path = self.paths.of(tree.tree(), id);
-        self.selected = Some(path);
         // The row may not have had a path so far.
         let rows = self.made.iter_mut().flat_map(|made| &mut made.rows);
         if let Some(row) = rows.into_iter().find(|row| row.id == id) {

@@ -21,7 +21,7 @@ use super::{Panel, PanelContext, counted};
 use crate::action::Action;
 use crate::analyses::Tables;
 use crate::search::SearchQuery;
-use crate::widget::{Sort, Table};
+use crate::widget::{BranchInput, Sort, Table};
 
 /// The panel.
 #[derive(Debug)]
@@ -31,8 +31,10 @@ pub struct CallTree {
     trees: Trees,
     /// What is expanded and selected in the tree, and in the inverted tree.
     branches: [Branches; 2],
-    /// What was selected when the tree last followed it.
-    followed: Option<FunctionId>,
+    /// What was selected when the tree last followed it, and whether that was the inverted tree.
+    followed: (Option<FunctionId>, bool),
+    /// Whether the heaviest path was asked for.
+    open_heaviest: bool,
     /// What was searched for when the tree last showed it.
     searched: SearchQuery,
 }
@@ -44,22 +46,25 @@ impl Default for CallTree {
             sort: Sort { key: "total", descending: true },
             trees: Trees::default(),
             branches: <[Branches; 2]>::default(),
-            followed: None,
+            followed: (None, false),
+            open_heaviest: false,
             searched: SearchQuery::default(),
         }
     }
 }
 
 impl Panel for CallTree {
-    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
-        let mut open_heaviest = false;
-        let was_inverted = self.inverted;
+    fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         counted::line(ui, context, found, |ui| {
-            let button = ui.button("Heaviest path");
-            open_heaviest = button.on_hover_text("Expand the heaviest path below the selected row (Shift+→)").clicked();
+            let hint =
+                "Expand the heaviest path below the selected row, while most of each row is in the next one (Shift+→)";
+            self.open_heaviest = ui.small_button("Heaviest path").on_hover_text(hint).clicked();
             let hint = "Start with the functions that samples were taken in, and below them their callers";
-            ui.toggle_value(&mut self.inverted, "Inverted").on_hover_text(hint);
+            ui.checkbox(&mut self.inverted, "Inverted").on_hover_text(hint);
         });
+    }
+
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         let Some(tables) = counted::listed(ui, context) else { return };
         let document = context.document;
         self.trees.update(document, &tables, self.inverted, context.jobs);
@@ -71,17 +76,14 @@ impl Panel for CallTree {
         let selected = context.selection.function;
         branches.show_first(&mut tree, self.inverted);
         let is_new = branches.is_of_other_tables(&tables);
-        if self.followed != selected || was_inverted != self.inverted || (is_new && branches.has_lost_selection(&tree))
-        {
-            self.followed = selected;
+        let follow = (selected, self.inverted);
+        if self.followed != follow || (is_new && branches.lacks_selection(&tree)) {
+            self.followed = follow;
             branches.follow(&tree, selected);
         }
         if self.searched != tables.counted.query {
             self.searched = tables.counted.query.clone();
             branches.uncover_found(&tree, tables.found.as_deref());
-        }
-        if open_heaviest {
-            branches.open_heaviest(&mut tree);
         }
         branches.outline(&mut tree, &tables, self.sort, &document.profile);
         if let Some(notice) = branches.notice() {
@@ -98,13 +100,16 @@ impl Panel for CallTree {
             query: &tables.counted.query,
             theme: context.theme,
         };
-        let input = table.show(ui, &rows, context.actions);
+        let mut input = table.show(ui, &rows, context.actions);
+        if std::mem::take(&mut self.open_heaviest) {
+            input.branch = Some(BranchInput::OpenHeaviest);
+        }
         if let Some(sort) = input.sort {
             self.sort = sort;
         }
         if let Some(function) = branches.apply(&mut tree, &input) {
-            self.followed = Some(function);
-            context.actions.push(Action::SelectFunction(Some(function)));
+            self.followed = (function, self.inverted);
+            context.actions.push(Action::SelectFunction(function));
         }
     }
 }

@@ -19,8 +19,11 @@ pub(super) struct OutlineRow {
     pub(super) expanded: Option<bool>,
 }
 
-/// A path goes on being the heaviest one while the next node has this share of the one around it.
-const GOES_ON: f64 = 0.8;
+/// A tree opens with its heaviest path down to where it branches: where the next node has less than this share of the
+/// one around it.
+pub(super) const UNTIL_IT_BRANCHES: f64 = 0.8;
+/// A heaviest path that was asked for goes on while most of a node is in the next one.
+pub(super) const WHILE_MOST: f64 = 0.5;
 /// A subtree is expanded up to so many nodes.
 pub(super) const MOST_EXPANDED: usize = 5_000;
 
@@ -45,8 +48,14 @@ pub(super) fn outline(tree: &mut dyn GrowingTree, paths: &Paths, sort: Sort, pro
     rows
 }
 
-/// Expands the heaviest path from `from` (or the heaviest root) down to where it branches; gives its last node.
-pub(super) fn open_heaviest(tree: &mut dyn GrowingTree, paths: &mut Paths, from: Option<NodeId>) -> Option<NodeId> {
+/// Expands the heaviest path from `from` (or the heaviest root) on, while the next node has at least `share` of the one
+/// around it; gives its last node.
+pub(super) fn open_heaviest(
+    tree: &mut dyn GrowingTree,
+    paths: &mut Paths,
+    from: Option<NodeId>,
+    share: f64,
+) -> Option<NodeId> {
     let mut at = from.or_else(|| tree.tree().roots().next())?;
     let mut path = paths.of(tree.tree(), at);
     loop {
@@ -54,7 +63,7 @@ pub(super) fn open_heaviest(tree: &mut dyn GrowingTree, paths: &mut Paths, from:
         paths.set_open(path, true);
         let Some(heaviest) = tree.tree().children(at).next() else { return Some(at) };
         let [here, next] = [at, heaviest].map(|id| tree.tree().node(id).total.value);
-        if next < here * GOES_ON {
+        if next < here * share {
             return Some(at);
         }
         at = heaviest;

@@ -8,7 +8,7 @@ use traceview_core::report::{is_guess, known_path, printable};
 
 use super::outline::{OutlineRow, is_found};
 use crate::document::Document;
-use crate::panels::amounts::{Words, count, fraction};
+use crate::panels::amounts::{Words, count};
 use crate::panels::labels;
 use crate::search::FunctionSet;
 use crate::theme::Theme;
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
             Words::percent_column("total %", "total"),
             words.amount_column("self", "in the function itself, here"),
         ];
-        columns.extend(words.count_column("of the total"));
+        columns.extend(words.count_column("total", below));
         columns.push(labels::name_column(if inverted { "function, below it its callers" } else { "function" }));
         columns.push(TableColumn { sortable: false, ..labels::origin_column() });
         Self { document, theme, found, tree, outline, words, columns }
@@ -76,12 +76,9 @@ impl TableRows for Rows<'_> {
         let node = self.node(row);
         let number = |text: String| Cell::Number { text, bar: None };
         match self.columns[column].key {
-            "total" => Cell::Number {
-                text: self.words.amount(node.total),
-                bar: Some(fraction(node.total.value, self.tree.whole.total.value)),
-            },
+            "total" => Cell::Number { text: self.words.amount(node.total), bar: self.words.bar(node.total) },
             "total %" => number(self.words.percent(node.total)),
-            "self" => number(self.words.amount(node.own)),
+            "self" => Cell::Number { text: self.words.amount(node.own), bar: self.words.bar(node.own) },
             "samples" => number(count(node.total.samples)),
             "name" => Cell::Name(NameCell {
                 text: self.name(row),
@@ -136,7 +133,10 @@ impl TableRows for Rows<'_> {
         if node.own.samples > 0 {
             ui.label(format!("self: {}", self.words.sentence(node.own)));
         }
-        ui.label(format!("depth: {}", node.depth));
+        ui.label(format!(
+            "depth: {} (so many rows are around it; where trees are deep, it stands before the names)",
+            node.depth
+        ));
         if self.is_weak(row) {
             ui.label(RichText::new("Greyed: too few samples to judge its total.").color(self.theme.weak_text));
         }

@@ -20,7 +20,7 @@ type Window = Test<CallTree>;
 const BY_TOTAL: Sort = Sort { key: "total", descending: true };
 
 fn open(profile: Profile) -> Window {
-    testing::open(profile, vec2(1280.0, 300.0))
+    testing::open_with_head(profile, vec2(1280.0, 300.0))
 }
 
 /// The visible rows: depth, name, and `+` or `-` where something can be expanded or collapsed.
@@ -45,8 +45,8 @@ fn selected(harness: &Window) -> Option<String> {
 fn it_opens_with_the_heaviest_path_down_to_where_it_branches() {
     let harness = open(functions());
     assert_eq!(rows(&harness), ["1 main-", "2 search::find-", "3 memchr::count", "2 io::write"]);
-    assert_eq!(selected(&harness).as_deref(), Some("search::find"), "only a third of it goes on to memchr::count");
-    assert_eq!(harness.state().selected(), None, "that is no choice of the person's");
+    assert_eq!(selected(&harness), None, "that is no choice of the person's");
+    assert_eq!(harness.state().selected(), None);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_keyboard_walks_through_the_tree() {
     let mut harness = open(functions());
     harness.get_by_label_contains("search::find,").click();
     harness.run();
-    assert_eq!(harness.state().selected(), None, "it was selected already");
+    assert_eq!(harness.state().selected(), Some("search::find"));
     press(&mut harness, Key::ArrowLeft);
     assert_eq!(rows(&harness), ["1 main-", "2 search::find+", "2 io::write"]);
     press(&mut harness, Key::ArrowLeft);
@@ -94,6 +94,44 @@ fn it_follows_what_is_selected_elsewhere() {
 }
 
 #[test]
+fn the_heaviest_path_goes_on_while_most_is_in_the_next_row() {
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("main");
+    for (stack, samples) in [("main;run;read", 6), ("main;run;write", 4), ("main", 2)] {
+        profile.more_samples(thread, samples, stack);
+    }
+    let mut harness = open(profile.finish());
+    assert_eq!(rows(&harness), ["1 main-", "2 run-", "3 read", "3 write"], "it branches in `run`");
+    harness.get_by_label_contains("main,").click();
+    harness.run();
+    press(&mut harness, Key::ArrowLeft);
+    harness.get_by_label("Heaviest path").click();
+    harness.run();
+    assert_eq!(rows(&harness), ["1 main-", "2 run-", "3 read", "3 write"]);
+    assert_eq!(selected(&harness).as_deref(), Some("read"), "it has 60 % of `run`");
+    assert_eq!(harness.state().selected(), Some("read"), "all panels show what is highlighted");
+    harness.state_mut().act(&Action::SelectFunction(None));
+    harness.run();
+    assert_eq!(selected(&harness), None);
+}
+
+#[test]
+fn a_wait_selects_the_function_that_waits() {
+    let mut harness = open(functions());
+    harness.state_mut().act(&Action::Measure(Measure::OffCpu));
+    let write = harness.state().function("io::write");
+    harness.state_mut().act(&Action::SelectFunction(Some(write)));
+    harness.run();
+    press(&mut harness, Key::Tab);
+    harness.get_by_label_contains("io::write,").click();
+    harness.run();
+    press(&mut harness, Key::ArrowRight);
+    press(&mut harness, Key::ArrowDown);
+    assert_eq!(selected(&harness).as_deref(), Some("[wait] futex"));
+    assert_eq!(harness.state().selected(), Some("io::write"));
+}
+
+#[test]
 fn what_is_expanded_stays_so_when_it_is_counted_anew() {
     let mut harness = open(functions());
     harness.get_by_label_contains("search::find,").click();
@@ -126,7 +164,7 @@ fn a_search_keeps_stacks_that_match_and_shows_the_match() {
     let mut harness = open(functions());
     act(&mut harness, &Action::Search("io::wr".to_owned()));
     assert_eq!(rows(&harness), ["1 main-", "2 io::write"]);
-    assert_eq!(selected(&harness).as_deref(), Some("io::write"));
+    assert_eq!(selected(&harness), None, "a search selects nothing");
     harness.get_by_label("10.0 % in stacks that match");
 }
 

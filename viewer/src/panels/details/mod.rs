@@ -49,7 +49,7 @@ impl Details {
         match picked {
             Some(picked) => self.picked_details(ui, context, &picked),
             None if function.is_none() => {
-                let text = "Click a box of the flame chart or a function to see what is known of it.";
+                let text = "Click a box or a function: its time, callers' stack and source are shown here.";
                 ui.label(RichText::new(text).color(context.theme.weak_text));
             }
             None => {}
@@ -102,7 +102,9 @@ fn function_details(ui: &mut Ui, context: &mut PanelContext<'_>, function: Funct
             if let Some(hottest) = row.hottest {
                 let place = describe::place(document, hottest.function, Some(hottest.line));
                 let place = place.unwrap_or_else(|| format!("line {}", hottest.line));
-                facts.push(("Hottest line".into(), place));
+                // System calls have no lines of their own.
+                let key = if hottest.function == function { "Hottest line" } else { "Called from" };
+                facts.push((key.into(), place));
             }
         }
         None if context.analyses.tables().is_some() && !context.analyses.is_working() => {

@@ -28,7 +28,7 @@ fn assert_shows(test: &Test<Details>, texts: &[&str]) {
 #[test]
 fn without_a_pick_it_says_what_to_click() {
     let test = details(simple());
-    assert!(test.query_by_label_contains("Click a box of the flame chart").is_some());
+    assert!(test.query_by_label_contains("Click a box or a function").is_some());
 }
 
 #[test]
@@ -46,6 +46,16 @@ fn a_box_is_told_with_its_samples_and_stack() {
     assert_eq!(test.state().selected(), Some("main"));
     // The function stands above the box, and its share of what is counted with it: 80 samples of `main` and 40 of `tracer`.
     assert_shows(&test, &["Function", "120 ms (100.0 %)", "0 self, 120 total"]);
+}
+
+#[test]
+fn a_function_that_is_selected_in_a_table_is_told() {
+    let mut test = details(simple());
+    let work = test.state().document.profile.threads[0].samples.stack[50].expect("main;work:14");
+    let work = test.state().document.function(work);
+    act(&mut test, &Action::SelectFunction(Some(work)));
+    assert_shows(&test, &["Function", "work", "Hottest line"]);
+    assert!(test.query_by_label_contains("Click a box or a function").is_none());
 }
 
 #[test]

@@ -36,20 +36,23 @@ impl Default for Functions {
 }
 
 impl Panel for Functions {
-    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+    fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         counted::line(ui, context, found, |_| {});
+    }
+
+    fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         let Some(tables) = counted::listed(ui, context) else { return };
         self.order.update(context.document, &tables, self.sort, context.jobs);
         let Some(ordered) = self.order.newest() else {
             ui.label("Sorting…");
             return;
         };
-        let (selected, reveal) = self.locate(&ordered, context.selection.function);
+        let (selected, is_new) = self.locate(&ordered, context.selection.function);
         let rows = Rows::new(context.document, context.theme, &ordered);
         let table = Table {
             name: "Functions",
             selected,
-            reveal,
+            reveal: selected.filter(|_| is_new),
             sort: self.sort,
             query: &ordered.tables.counted.query,
             theme: context.theme,

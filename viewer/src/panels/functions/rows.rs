@@ -9,7 +9,7 @@ use traceview_core::report::{is_guess, known_path, printable};
 
 use super::order::Ordered;
 use crate::document::Document;
-use crate::panels::amounts::{Words, count, fraction};
+use crate::panels::amounts::{Words, count};
 use crate::panels::labels;
 use crate::theme::Theme;
 use crate::widget::{Cell, NameCell, TableColumn, TableRows};
@@ -21,8 +21,6 @@ pub(super) struct Rows<'a> {
     ordered: &'a Ordered,
     words: Words,
     columns: Vec<TableColumn>,
-    /// The longest bars are of these.
-    largest: [f64; 2],
 }
 
 impl<'a> Rows<'a> {
@@ -34,16 +32,13 @@ impl<'a> Rows<'a> {
             words.amount_column("total", "in the function and all that it called"),
             Words::percent_column("total %", "total"),
         ];
-        columns.extend(words.count_column("in the function itself"));
+        columns.extend(words.count_column("self", "in the function itself"));
         columns.push(labels::name_column("function"));
         columns.push(labels::origin_column());
-        let hint = "The line of the function with the most of its self";
+        let hint =
+            "The line of the function with the most of its self; of system calls, the line that they were called from";
         columns.push(labels::text_column("line", "hottest line", hint));
-        // Its first row has the largest self: the list is sorted.
-        let list = &ordered.tables.functions.rows;
-        let own = list.first().map_or(0.0, |row| row.own.value);
-        let total = ordered.tables.whole().total.value;
-        Self { document, theme, ordered, words, columns, largest: [own, total] }
+        Self { document, theme, ordered, words, columns }
     }
 
     pub(super) fn function(&self, row: usize) -> FunctionId {
@@ -56,6 +51,11 @@ impl<'a> Rows<'a> {
 
     fn found(&self, function: FunctionId) -> bool {
         self.ordered.tables.found.as_ref().is_some_and(|found| found.contains(function))
+    }
+
+    /// Whether the hottest line is that of a call: system calls have no lines of their own.
+    fn is_of_caller(&self, row: &FunctionRow) -> bool {
+        row.hottest.is_some_and(|hot| hot.function != row.function)
     }
 
     fn short_place(&self, row: &FunctionRow) -> String {
@@ -76,15 +76,9 @@ impl TableRows for Rows<'_> {
         let function = self.row(row);
         let number = |text: String| Cell::Number { text, bar: None };
         match self.columns[column].key {
-            "self" => Cell::Number {
-                text: self.words.amount(function.own),
-                bar: Some(fraction(function.own.value, self.largest[0])),
-            },
+            "self" => Cell::Number { text: self.words.amount(function.own), bar: self.words.bar(function.own) },
             "self %" => number(self.words.percent(function.own)),
-            "total" => Cell::Number {
-                text: self.words.amount(function.total),
-                bar: Some(fraction(function.total.value, self.largest[1])),
-            },
+            "total" => Cell::Number { text: self.words.amount(function.total), bar: self.words.bar(function.total) },
             "total %" => number(self.words.percent(function.total)),
             "samples" => number(count(function.own.samples)),
             "name" => Cell::Name(NameCell {
@@ -134,7 +128,8 @@ impl TableRows for Rows<'_> {
         let function = self.row(row);
         labels::describe(ui, self.document, self.theme, Callee::Function(function.function));
         if let Some(place) = self.place(row) {
-            ui.label(known_path(&place));
+            let called_from = if self.is_of_caller(function) { "called from " } else { "" };
+            ui.label(format!("{called_from}{}", known_path(&place)));
         }
         ui.label(format!("self: {}", self.words.sentence(function.own)));
         ui.label(format!("total: {}", self.words.sentence(function.total)));

@@ -13,7 +13,7 @@ use crate::testing::{self, Test, TestProfile, act, press};
 type Window = Test<Functions>;
 
 fn open(profile: Profile) -> Window {
-    testing::open(profile, vec2(1280.0, 300.0))
+    testing::open_with_head(profile, vec2(1280.0, 300.0))
 }
 
 /// What the visible rows say.
@@ -32,16 +32,25 @@ fn functions_are_listed_with_their_numbers() {
     assert_eq!(
         rows(&harness),
         [
-            "search::find, CPU self 60.0 ms, self % 60.0 %, CPU total 90.0 ms, total % 90.0 %, samples 60, crate search \
+            "search::find, CPU self 60.0 ms, self % 60.0 %, CPU total 90.0 ms, total % 90.0 %, self samples 60, crate search \
              1.2.3, hottest line search.rs:7",
-            "memchr::count, CPU self 30.0 ms, self % 30.0 %, CPU total 30.0 ms, total % 30.0 %, samples 30, crate \
+            "memchr::count, CPU self 30.0 ms, self % 30.0 %, CPU total 30.0 ms, total % 30.0 %, self samples 30, crate \
              memchr 1.2.3, hottest line memchr.rs:7",
-            "io::write, CPU self 10.0 ms, self % 10.0 %, CPU total 10.0 ms, total % 10.0 %, samples 10, crate io 1.2.3, \
+            "io::write, CPU self 10.0 ms, self % 10.0 %, CPU total 10.0 ms, total % 10.0 %, self samples 10, crate io 1.2.3, \
              hottest line io.rs:7",
             "main, CPU total 100 ms, total % 100.0 %, crate demo",
         ]
     );
-    harness.get_by_label("CPU time 100 ms · thread main · whole time · 100 samples");
+    harness.get_by_label("CPU time 100 ms · thread main · whole time");
+}
+
+#[test]
+fn a_part_of_the_profile_says_how_many_samples_it_has() {
+    let mut harness = open(functions());
+    let range = TimeRange { start: Time(0), end: Time(20_000_001) };
+    harness.state_mut().act(&Action::SelectRange(Some(range)));
+    harness.run();
+    harness.get_by_label_contains("· thread main · 0.0 ms – 20.0 ms · 20 samples");
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn the_menu_copies_and_searches() {
     harness.get_by_label("Copy table as TSV").click();
     harness.run();
     let table: Vec<&str> = harness.state().copied().expect("it was copied").lines().collect();
-    assert_eq!(table[0], "CPU self (ms)\tself %\tCPU total (ms)\ttotal %\tsamples\tfunction\tcrate\thottest line");
+    assert_eq!(table[0], "CPU self (ms)\tself %\tCPU total (ms)\ttotal %\tself samples\tfunction\tcrate\thottest line");
     assert_eq!(table.len(), 5);
     harness.get_by_label_contains("memchr::count,").click_secondary();
     harness.run();
@@ -150,13 +159,13 @@ fn the_measure_can_be_chosen_and_titles_follow() {
     assert_eq!(harness.state().selection().measure, Measure::OffCpu);
     assert_eq!(
         rows(&harness)[0],
-        "io::write, off-CPU self 5.00 ms, self % 100.0 %, off-CPU total 5.00 ms, total % 100.0 %, waits 1, crate io \
+        "io::write, off-CPU self 5.00 ms, self % 100.0 %, off-CPU total 5.00 ms, total % 100.0 %, self waits 1, crate io \
          1.2.3, hottest line io.rs:7"
     );
     harness.get_by_label("Samples").click();
     harness.run();
     assert!(rows(&harness)[0].starts_with("search::find, self samples 60, self % 60.0 %, total samples 90"));
-    assert!(harness.query_by_label("waits").is_none());
+    assert!(harness.query_by_label("self waits").is_none());
 }
 
 #[test]
@@ -214,6 +223,39 @@ fn of_a_hundred_thousand_functions_only_visible_ones_are_drawn() {
     let wanted = Some(harness.state().function("krate::function_050000"));
     act(&mut harness, &Action::SelectFunction(wanted));
     assert!(first_names(&harness).iter().any(|name| name == "krate::function_050000"));
+}
+
+#[test]
+fn rows_are_never_cut_when_the_table_goes_to_one() {
+    let mut harness = open(many_functions(1_000));
+    let document = std::sync::Arc::clone(&harness.state().document);
+    harness.get_by_label_contains("krate::function_000999,").click();
+    harness.run();
+    for name in ["krate::function_000500", "krate::function_000998", "krate::function_000003"] {
+        let mut functions = (0..document.profile.functions.len()).map(traceview_core::model::FunctionId::new);
+        let wanted = functions.find(|id| document.function_name(*id) == name);
+        harness.state_mut().act(&Action::SelectFunction(wanted));
+        for key in [None, Some(Key::ArrowDown), Some(Key::End)] {
+            key.into_iter().for_each(|key| press(&mut harness, key));
+            harness.run();
+            let header = harness.get_by_label("function").rect().bottom();
+            let tops = harness.query_all_by_role(egui::Role::Row).map(|row| (row.rect().top() - header) / 20.0);
+            let cut = tops.filter(|rows| (rows - rows.round()).abs() > 0.01).count();
+            assert_eq!(cut, 0, "{name}, {key:?}");
+        }
+    }
+}
+
+#[test]
+fn crates_say_that_rows_are_the_kernels_and_tooltips_that_lines_are_of_calls() {
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("main");
+    profile.samples(thread, 0..50, "app::main:7;[kernel] read");
+    let mut harness = open(profile.finish());
+    assert!(rows(&harness)[0].ends_with("crate kernel, hottest line app.rs:7"), "{:?}", rows(&harness));
+    harness.get_by_label_contains("[kernel] read,").hover();
+    harness.run_steps(60);
+    harness.get_by_label("called from src/app.rs:7");
 }
 
 #[test]
