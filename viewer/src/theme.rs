@@ -78,35 +78,41 @@ impl Theme {
         }
     }
 
+    /// Makes egui's less important text, whose usual colour is too near to what is behind it, as readable as that here.
+    pub fn apply(&self, visuals: &mut Visuals) {
+        visuals.weak_text_color = Some(self.weak_text);
+    }
+
     /// How a category's colour is drawn, as a fill that [`box_text`](Self::box_text) can be read on.
     pub fn category(&self, color: Color) -> Color32 {
-        let [r, g, b] = match color {
-            Color::Transparent => [205, 208, 214],
-            Color::Purple => [190, 160, 235],
-            Color::Green => [110, 190, 130],
-            Color::Orange => [240, 160, 80],
-            Color::Yellow => [240, 215, 110],
-            Color::LightBlue => [160, 215, 245],
-            Color::Blue => [105, 165, 240],
-            Color::Brown => [195, 155, 120],
-            Color::Magenta => [235, 140, 205],
-            Color::Red => [230, 115, 105],
-            Color::LightRed => [250, 170, 160],
-            Color::DarkGrey => [135, 140, 148],
-            Color::Grey => [175, 179, 186],
+        let (dark, light) = match color {
+            Color::Transparent => ([205, 208, 214], [186, 190, 198]),
+            Color::Purple => ([190, 160, 235], [158, 122, 216]),
+            Color::Green => ([110, 190, 130], [66, 160, 92]),
+            Color::Orange => ([240, 160, 80], [226, 118, 32]),
+            Color::Yellow => ([240, 215, 110], [206, 164, 16]),
+            Color::LightBlue => ([160, 215, 245], [98, 178, 220]),
+            Color::Blue => ([105, 165, 240], [64, 134, 226]),
+            Color::Brown => ([195, 155, 120], [168, 122, 84]),
+            Color::Magenta => ([235, 140, 205], [208, 96, 176]),
+            Color::Red => ([230, 115, 105], [214, 84, 74]),
+            Color::LightRed => ([250, 170, 160], [232, 132, 122]),
+            Color::DarkGrey => ([135, 140, 148], [122, 127, 136]),
+            Color::Grey => ([175, 179, 186], [150, 155, 164]),
         };
+        let [r, g, b] = if self.dark { dark } else { light };
         Color32::from_rgb(r, g, b)
     }
 
-    /// How a wait is shaded.
+    /// How a wait is shaded: in hues that no code of a recording has, dimmed or not.
     pub fn wait(&self, reason: WaitReason) -> Color32 {
         let [r, g, b] = match (reason, self.dark) {
-            (WaitReason::Blocked, true) => [58, 62, 70],
-            (WaitReason::Blocked, false) => [221, 224, 230],
-            (WaitReason::Runnable, true) => [110, 84, 30],
-            (WaitReason::Runnable, false) => [250, 222, 160],
-            (WaitReason::Stopped, true) => [96, 50, 60],
-            (WaitReason::Stopped, false) => [245, 205, 210],
+            (WaitReason::Blocked, true) => [68, 72, 81],
+            (WaitReason::Blocked, false) => [192, 196, 205],
+            (WaitReason::Runnable, true) => [88, 80, 160],
+            (WaitReason::Runnable, false) => [140, 130, 215],
+            (WaitReason::Stopped, true) => [22, 94, 100],
+            (WaitReason::Stopped, false) => [104, 196, 202],
         };
         Color32::from_rgb(r, g, b)
     }
@@ -170,6 +176,8 @@ mod tests {
                 (theme.weak_text, theme.stripe),
                 (theme.error, theme.canvas),
                 (theme.text, theme.wait(WaitReason::Blocked)),
+                (theme.text, theme.wait(WaitReason::Runnable)),
+                (theme.text, theme.wait(WaitReason::Stopped)),
             ] {
                 assert!(contrast(text, behind) >= 4.5, "{text:?} on {behind:?}, dark: {}", theme.dark);
             }
@@ -177,15 +185,62 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_recordings_differ_in_more_than_hue() {
-        let theme = Theme::dark();
-        let of_recordings = [Color::Blue, Color::Green, Color::Orange, Color::Yellow, Color::Red, Color::Grey];
-        for (index, a) in of_recordings.iter().enumerate() {
-            for b in &of_recordings[index + 1..] {
-                let (a, b) = (theme.category(*a), theme.category(*b));
-                let distance: i32 = (0..3).map(|i| i32::from(a[i]).abs_diff(i32::from(b[i]))).sum::<u32>() as i32;
-                assert!(distance > 60, "{a:?} {b:?}");
+    fn weak_text_of_widgets_can_be_read() {
+        for (mut visuals, theme) in [(Visuals::dark(), Theme::dark()), (Visuals::light(), Theme::light())] {
+            theme.apply(&mut visuals);
+            for behind in [visuals.panel_fill, visuals.window_fill, visuals.text_edit_bg_color()] {
+                let found = contrast(visuals.weak_text_color(), behind);
+                assert!(found >= 4.5, "{behind:?}, dark: {}: {found}", theme.dark);
             }
+        }
+    }
+
+    /// How far apart two colours are, channel by channel.
+    fn distance(a: Color32, b: Color32) -> u32 {
+        (0..3).map(|channel| u32::from(a[channel].abs_diff(b[channel]))).sum()
+    }
+
+    const OF_RECORDINGS: [Color; 6] =
+        [Color::Blue, Color::Green, Color::Orange, Color::Yellow, Color::Red, Color::Grey];
+
+    #[test]
+    fn colours_of_recordings_differ_in_more_than_hue() {
+        for theme in [Theme::dark(), Theme::light()] {
+            for (index, a) in OF_RECORDINGS.iter().enumerate() {
+                for b in &OF_RECORDINGS[index + 1..] {
+                    assert!(distance(theme.category(*a), theme.category(*b)) > 60, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn waits_are_seen_and_are_not_taken_for_code() {
+        // Grey code is of unknown origin; all others have a hue.
+        let hues = OF_RECORDINGS.into_iter().filter(|color| *color != Color::Grey);
+        for theme in [Theme::dark(), Theme::light()] {
+            for reason in [WaitReason::Blocked, WaitReason::Runnable, WaitReason::Stopped] {
+                let wait = theme.wait(reason);
+                let found = contrast(wait, theme.canvas);
+                assert!(found >= 1.6, "{reason:?}, dark: {}: {found}", theme.dark);
+                for color in hues.clone() {
+                    let full = theme.category(color);
+                    let covered = (0..=8u8).map(|eighths| theme.covered(full, f32::from(eighths) / 8.0));
+                    for shade in covered.chain([theme.dimmed(full)]) {
+                        let found = distance(wait, shade);
+                        assert!(found >= 30, "{reason:?} and {color:?} as {shade:?}, dark: {}: {found}", theme.dark);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn code_stands_out_from_a_light_canvas() {
+        let theme = Theme::light();
+        for color in OF_RECORDINGS {
+            let found = contrast(theme.category(color), theme.canvas);
+            assert!(found >= 2.2, "{color:?}: {found}");
         }
     }
 }

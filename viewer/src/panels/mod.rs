@@ -12,7 +12,7 @@ mod labels;
 
 use std::sync::Arc;
 
-use egui::{Ui, Vec2};
+use egui::{Rect, Ui, Vec2, pos2};
 use traceview_core::model::Time;
 
 use crate::action::Action;
@@ -119,3 +119,13 @@ pub const PANELS: &[PanelRow] = &[
 
 /// How wide the names at the left of everything with a time axis are, in points.
 pub const GUTTER: f32 = 168.0;
+/// How wide scroll bars are. At the right of everything with a time axis this is kept free, so that bars cover no time and
+/// all of them are equally wide.
+pub const SCROLL_BAR: f32 = 10.0;
+
+/// The part of `row` with the time axis, between the names and the scroll bar.
+pub fn plot(row: Rect) -> Rect {
+    let left = (row.left() + GUTTER).min(row.right() - 1.0);
+    let right = (row.right() - SCROLL_BAR).max(left + 1.0);
+    Rect::from_min_max(pos2(left, row.top()), pos2(right, row.bottom()))
+}

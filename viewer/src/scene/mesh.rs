@@ -6,7 +6,7 @@ use egui::epaint::{Mesh, Vertex, WHITE_UV};
 use egui::{Color32, FontId, Galley, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 use rustc_hash::FxHashMap;
 
-use super::{Align, Label, Line, Scene, fit};
+use super::{Align, Label, Line, Scene};
 
 /// What is on a canvas: painted as it was as long as nothing that it depends on has changed.
 ///
@@ -152,7 +152,7 @@ impl LabelCache {
     fn lay_out(&mut self, label: &Label, room: f32, painter: &Painter) -> Option<Arc<Galley>> {
         let mut columns = columns_in(room, label.size).min(label.text.chars().count());
         loop {
-            let key = LabelKey { text: fit(&label.text, columns).into_owned(), columns, size: label.size.to_bits() };
+            let key = LabelKey { text: label.shortened(columns).into_owned(), columns, size: label.size.to_bits() };
             let galley = match self.texts.get(&key) {
                 Some(galley) => Arc::clone(galley),
                 None if self.new >= MOST_NEW_TEXTS => return None,

@@ -63,6 +63,8 @@ pub struct Label {
     pub size: f32,
     /// Where in the width it stands.
     pub align: Align,
+    /// What is left out where there is too little room.
+    pub elide: Elide,
 }
 
 /// Where a label stands in its width.
@@ -76,8 +78,38 @@ pub enum Align {
     Right,
 }
 
+/// Which end of a text goes where there is too little room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Elide {
+    /// The front: the end of a path says most.
+    Front,
+    /// The end.
+    End,
+}
+
 /// Labels in narrower rectangles say nothing.
 pub const NARROWEST_LABEL: f32 = 30.0;
+
+impl Label {
+    /// The text in at most `columns` characters; nothing rather than only dots.
+    fn shortened(&self, columns: usize) -> Cow<'_, str> {
+        let shortened = match self.elide {
+            Elide::Front => shorten(&self.text, columns),
+            Elide::End => beginning(&self.text, columns),
+        };
+        let only_dots = shortened.chars().all(|c| c == '…') && *shortened != *self.text;
+        if only_dots { "".into() } else { shortened }
+    }
+}
+
+/// The beginning of `text` in at most `columns` characters, with `…` for the rest.
+fn beginning(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.chars().count() <= columns {
+        return text.into();
+    }
+    let end = text.char_indices().nth(columns.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    format!("{}…", text[..end].trim_end()).into()
+}
 
 impl Scene {
     /// An empty canvas.
@@ -92,35 +124,45 @@ impl Scene {
 
     /// Adds a label of the usual size at the left of `rect`.
     pub fn label(&mut self, rect: Rect, text: impl Into<String>, color: Color32) {
-        self.labels.push(Label { rect, text: text.into(), color, size: FONT_SIZE, align: Align::Left });
+        self.labels.push(Label {
+            rect,
+            text: text.into(),
+            color,
+            size: FONT_SIZE,
+            align: Align::Left,
+            elide: Elide::Front,
+        });
     }
 }
 
 /// The font size of labels, in points.
 pub const FONT_SIZE: f32 = 12.0;
 
-/// `text` in at most `columns`: without its beginning, or what was cut at its end already, without more of its end.
-fn fit(text: &str, columns: usize) -> Cow<'_, str> {
-    let fitted = match text.strip_suffix('…') {
-        Some(beginning) if text.chars().count() > columns => {
-            beginning.chars().take(columns.saturating_sub(1)).chain(['…']).collect::<String>().into()
-        }
-        _ => shorten(text, columns),
-    };
-    if fitted.chars().all(|c| c == '…') { "".into() } else { fitted }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::fit;
+    use egui::pos2;
+
+    use super::*;
 
     #[test]
     fn a_text_is_cut_at_one_end_and_never_down_to_dots() {
-        for (columns, fitted) in [(9, "call_onc…"), (6, "call_…"), (2, "c…"), (1, ""), (0, "")] {
-            assert_eq!(fit("call_onc…", columns), fitted, "{columns}");
+        let rect = Rect::from_min_max(pos2(0.0, 0.0), pos2(9.0, 9.0));
+        let label = |text: &str, elide| {
+            let mut scene = Scene::default();
+            scene.label(rect, text, Color32::BLACK);
+            Label { elide, ..scene.labels.remove(0) }
+        };
+        for (columns, front, end) in [
+            (10, "größe abcd", "größe abcd"),
+            (9, "…öße abcd", "größe ab…"),
+            (7, "…e abcd", "größe…"),
+            (2, "…d", "g…"),
+            (1, "", ""),
+            (0, "", ""),
+        ] {
+            assert_eq!(label("größe abcd", Elide::Front).shortened(columns), front);
+            assert_eq!(label("größe abcd", Elide::End).shortened(columns), end);
         }
-        for (columns, fitted) in [(9, "call_once"), (6, "…_once"), (2, "…e"), (1, ""), (0, "")] {
-            assert_eq!(fit("call_once", columns), fitted, "{columns}");
-        }
+        assert_eq!(label("…", Elide::End).shortened(1), "…", "what says that something is missing stays");
     }
 }

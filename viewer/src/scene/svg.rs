@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use egui::Color32;
 
-use super::{Align, Label, Scene, fit};
+use super::{Align, Label, Scene};
 
 /// How wide a usual character is, relative to the font size: rather too wide, as fonts differ.
 const CHARACTER_WIDTH: f32 = 0.56;
@@ -56,7 +56,7 @@ pub fn write_svg(scene: &Scene, title: &str, out: &mut dyn Write) -> io::Result<
 }
 
 fn write_label(label: &Label, out: &mut dyn Write) -> io::Result<()> {
-    let text = fit(&label.text, columns(label));
+    let text = label.shortened(columns(label));
     if text.is_empty() {
         return Ok(());
     }

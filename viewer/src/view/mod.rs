@@ -161,6 +161,7 @@ impl Viewer {
         self.take_dropped_files(ui);
         let typing = ui.text_edit_focused();
         let theme = Theme::of(ui.visuals());
+        theme.apply(ui.visuals_mut());
         self.menu_bar(ui);
         self.tab_bar(ui);
         let focus_search = std::mem::take(&mut self.focus_search);

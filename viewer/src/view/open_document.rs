@@ -14,10 +14,9 @@ use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
 use crate::jobs::Jobs;
-use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart};
-use crate::selection::Selection;
+use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, timeline};
 use crate::theme::Theme;
-use crate::widget::TimeView;
+use crate::widget::{TimeAxis, TimeView};
 
 /// An opened profile.
 pub(super) struct OpenDocument {
@@ -27,6 +26,8 @@ pub(super) struct OpenDocument {
     panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
+    /// How high the rows of the timeline are.
+    lanes: f32,
 }
 
 /// Draws a part of a panel.
@@ -37,6 +38,8 @@ const ZOOM_STEP: f64 = 1.5;
 const PAN_STEP: f32 = 0.15;
 /// More of a command line does not tell programs apart.
 const LONGEST_COMMAND: usize = 60;
+/// The font size of the status bar.
+const STATUS_SIZE: f32 = 11.5;
 
 impl OpenDocument {
     pub(super) fn new(document: Arc<Document>) -> Self {
@@ -45,6 +48,7 @@ impl OpenDocument {
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
             pointer: None,
+            lanes: timeline::lanes_height(&document),
             document,
         }
     }
@@ -54,7 +58,7 @@ impl OpenDocument {
     }
 
     #[cfg(test)]
-    pub(super) fn selection(&self) -> &Selection {
+    pub(super) fn selection(&self) -> &crate::selection::Selection {
         self.state.selection()
     }
 
@@ -246,11 +250,9 @@ impl OpenDocument {
     fn status_bar(&self, ui: &mut Ui, jobs: &Jobs) {
         EguiPanel::bottom("status").show(ui, |ui| {
             ui.horizontal(|ui| {
-                let Selection { visible, .. } = self.state.selection();
-                let weak = |text: String| RichText::new(text).weak().small();
+                let weak = |text: String| RichText::new(text).weak().size(STATUS_SIZE);
                 if self.document.timed {
-                    let shown = format_duration(visible.end - visible.start);
-                    ui.label(weak(format!("Shown: {shown} from {}", describe::moment(visible.start))));
+                    ui.label(weak(self.shown_time()));
                     if let Some(pointer) = self.pointer {
                         ui.separator();
                         ui.label(weak(format!("Pointer: {}", describe::moment(pointer))));
@@ -275,6 +277,17 @@ impl OpenDocument {
         });
     }
 
+    /// Which part of time is in view, to about a thousandth of it.
+    fn shown_time(&self) -> String {
+        let visible = self.state.selection().visible;
+        let length = format_duration(visible.end - visible.start);
+        if visible == self.document.extent {
+            return format!("whole recording · {length}");
+        }
+        let view = TimeView { range: visible, left: 0.0, width: 1000.0 };
+        format!("{length} from {}", TimeAxis::new(view).name(visible.start, view.duration(1.0)))
+    }
+
     fn panels(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, actions: &mut Vec<Action>) {
         let mut pointed = None;
         let mut context = PanelContext {
@@ -297,7 +310,10 @@ impl OpenDocument {
         let whole: Draw = |panel, ui, context| panel.ui(ui, context);
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
-        let top = EguiPanel::top("timeline").resizable(true).default_size(height * 0.27).min_size(80.0);
+        // Sizes are kept by name: what fits one number of threads does not fit another.
+        let (lanes, separator) = (self.lanes, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
+        let top = EguiPanel::top(Id::unique(("timeline", lanes.to_bits()))).resizable(true).min_size(80.0);
+        let top = top.default_size(timeline::default_height(lanes, height) + separator);
         top.frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Top, whole));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {

@@ -8,9 +8,10 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use traceview_core::analysis::Measure;
 use traceview_core::format::{self, WriteOptions};
-use traceview_core::model::Profile;
+use traceview_core::model::{Profile, Time, TimeRange};
 
 use super::{Content, Input, Settings, ThemeChoice, Viewer};
+use crate::action::Action;
 use crate::jobs::Jobs;
 use crate::selection::Selection;
 use crate::testing::profiles::lively;
@@ -119,6 +120,34 @@ fn keys_zoom_pan_and_go_back() {
 }
 
 #[test]
+fn the_status_bar_says_which_part_is_shown() {
+    let mut window = profile_window(lively());
+    window.get_by_label_contains("whole recording · 20.3 s");
+    let range = TimeRange { start: Time(5_159_400_000), end: Time(6_549_400_000) };
+    let viewer = window.state_mut();
+    let Content::Open(open) = &mut viewer.tabs[0].content else { panic!("a profile is open") };
+    open.act(&Action::Show(range));
+    window.run();
+    window.get_by_label("1.39 s from 5.159 s");
+}
+
+#[test]
+fn the_timeline_shows_whole_tracks_and_as_wide_as_the_chart() {
+    let mut profile = TestProfile::recorded();
+    for threads in 0..3 {
+        let thread = profile.thread(&format!("worker {threads}"));
+        profile.samples(thread, 1..101, "main;work");
+    }
+    let window = profile_window(profile.finish());
+    assert!(window.query_by_label("Scroll the threads").is_none());
+    let tracks = window.get_by_label("Timeline").rect();
+    assert!((64.0..=68.0).contains(&tracks.height()), "three tracks: {tracks:?}");
+    for other in ["Time ruler", "Overview of the profile", "Flame chart of worker 0"] {
+        assert_eq!(window.get_by_label(other).rect().x_range(), tracks.x_range(), "{other}");
+    }
+}
+
+#[test]
 fn typing_searches_and_does_not_move() {
     let mut window = profile_window(lively());
     let whole = selection(&window).visible;
@@ -196,9 +225,9 @@ fn restrictions_are_chips_that_can_be_taken_away() {
     let thread = selection(&window).charted.expect("there are threads");
     let viewer = window.state_mut();
     let Content::Open(open) = &mut viewer.tabs[0].content else { panic!("it is open") };
-    open.act(&crate::action::Action::SelectThread(thread));
+    open.act(&Action::SelectThread(thread));
     let visible = open.selection().visible;
-    open.act(&crate::action::Action::SelectRange(Some(visible)));
+    open.act(&Action::SelectRange(Some(visible)));
     window.run();
     let name = window.state().document().expect("it is open").thread_name(thread).to_owned();
     window.get_by_label(&format!("thread {name}  x")).click();
@@ -210,9 +239,9 @@ fn restrictions_are_chips_that_can_be_taken_away() {
 
 #[test]
 fn the_command_line_names_the_program_without_its_directory() {
-    let mut making = TestProfile::recorded();
-    making.builder.meta_mut().command_line = ["/home/me/release/rg", "-c", "a/b"].map(str::to_owned).to_vec();
-    let window = profile_window(making.finish());
+    let mut profile = TestProfile::recorded();
+    profile.builder.meta_mut().command_line = ["/home/me/release/rg", "-c", "a/b"].map(str::to_owned).to_vec();
+    let window = profile_window(profile.finish());
     assert!(window.query_by_label_contains("rg -c a/b: ").is_some());
     assert!(window.query_by_label_contains("/home/me").is_none());
 }

@@ -316,7 +316,7 @@ fn beginning(text: &str, letters: usize) -> &str {
 }
 
 /// Where the function's own name begins: behind the last `::` that is not inside brackets.
-fn start_of_last_segment(name: &str) -> usize {
+pub fn start_of_last_segment(name: &str) -> usize {
     let mut depth = 0_i32;
     let mut start = 0;
     let mut previous = ' ';

@@ -138,6 +138,7 @@ mod tests {
     use super::super::paint::time_view;
     use super::*;
     use crate::jobs::Jobs;
+    use crate::panels::{GUTTER, SCROLL_BAR};
     use crate::testing::{MS, TestProfile, document};
 
     const STACKS: [&str; 4] = ["main", "main;a", "main;a;b", "main;c"];
@@ -152,7 +153,7 @@ mod tests {
         #[test]
         fn what_is_under_the_pointer_is_what_looking_at_all_boxes_finds(
             runs in prop::collection::vec((0..4usize, 0..40i64, 0..3i64), 1..60),
-            start in 0..1000i64, length in 1..2000i64, x in 168.0..1000.0f32, depth in 0..3u32, fine in 1..=2u32,
+            start in 0..1000i64, length in 1..2000i64, x in GUTTER..1000.0 - SCROLL_BAR, depth in 0..3u32, fine in 1..=2u32,
         ) {
             let mut profile = TestProfile::recorded();
             let thread = profile.thread("main");

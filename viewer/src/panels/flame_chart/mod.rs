@@ -2,6 +2,7 @@
 
 mod hit;
 mod layout;
+mod legend;
 mod matches;
 mod menu;
 mod model;
@@ -14,7 +15,9 @@ mod tooltip;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use egui::{Context, Id, Key, Modifiers, PopupAnchor, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
@@ -32,6 +35,7 @@ use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeCanvas, TimeView, take_key};
 use hit::Shown;
 use layout::Layout;
+use legend::Legend;
 use matches::{Emphasis, Finder, Matches, Wanted};
 use model::{Chart, Charts, Readiness};
 use paint::{Look, Named};
@@ -43,6 +47,8 @@ pub struct FlameChart {
     charts: Charts,
     search: Finder,
     of_function: Finder,
+    /// What colours mean, once it was asked for.
+    legend: OnceCell<Rc<Legend>>,
     scene: CachedScene<SceneKey>,
     /// The boxes with names of the scene that was painted last.
     named: Vec<Named>,
@@ -114,7 +120,7 @@ impl FlameChart {
     /// The chart of the selected thread, or a sentence that says why there is none.
     fn prepare(&mut self, size: Vec2, context: &PanelContext<'_>) -> Result<Chart, &'static str> {
         let document = context.document;
-        if size.x < super::GUTTER + NARROWEST {
+        if size.x < super::GUTTER + super::SCROLL_BAR + NARROWEST {
             return Err("There is no room for the chart.");
         }
         let Some(thread) = context.selection.charted else {
@@ -170,8 +176,10 @@ impl FlameChart {
             query: SearchQuery::parse(&context.selection.search),
         });
         let function = context.selection.function.map(Wanted::Function);
+        let legend = self.legend.get_or_init(|| Rc::new(Legend::of(context.document)));
         Look {
             theme: context.theme,
+            legend: Rc::clone(legend),
             search: self.search.update(context.document, chart, wanted, context.jobs),
             function: self.of_function.update(context.document, chart, function, context.jobs),
         }
@@ -184,7 +192,7 @@ impl FlameChart {
         let scroll = self.scroll_in(chart, &layout, rect.height());
         let mut scroll = self.reveal(context, chart, &layout, (scroll, rect.height()));
         let on_screen = TimeView { left: view.left + rect.left(), ..view };
-        let axis = Rect { min: egui::pos2(on_screen.left, rect.top()), max: rect.max };
+        let axis = super::plot(rect);
         let name = format!("Flame chart of {}", context.document.thread_name(chart.thread));
         let id = ui.scope_id().with("flame chart");
         let canvas = TimeCanvas { id, rect: axis, name: &name, view: on_screen, drag_selects: false };
@@ -204,6 +212,7 @@ impl FlameChart {
             pixels_per_point: ui.pixels_per_point(),
         };
         self.paint(ui, rect, &shown, &look);
+        look.legend.show_tooltip(ui, rect.with_max_x(axis.left()), context);
         self.accessible(ui, rect, id, context);
         let found = look.search.as_ref().and_then(|search| search.matches.as_deref());
         let hit = |at: Pos2| shown.hit(at - rect.min.to_vec2(), found);
@@ -314,7 +323,7 @@ fn message(ui: &mut Ui, rect: Rect, theme: &Theme, sentence: &str) {
 /// Draws over the scene what changes from frame to frame: the selected time, and what is pointed at and picked.
 fn overlay(ui: &Ui, rect: Rect, context: &PanelContext<'_>, shown: &Shown<'_>, hovered: Option<Picked>) {
     let theme = context.theme;
-    let axis = Rect { min: rect.min + vec2(shown.view.left, 0.0), max: rect.max };
+    let axis = super::plot(rect);
     let painter = ui.painter_at(axis);
     let place = |range: TimeRange, top: f32, height: f32| {
         let [left, right] = [range.start, range.end].map(|time| shown.view.x(time) + rect.left());

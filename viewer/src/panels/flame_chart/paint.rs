@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use egui::{Color32, Rect, Vec2, pos2, vec2};
 use traceview_core::model::{Nanos, Time, TimeRange};
@@ -9,18 +10,22 @@ use traceview_core::report::format_duration;
 
 use super::hit::Shown;
 use super::layout::{HEADING, MARKS, ROW, Row, Section, SectionKind};
+use super::legend::Legend;
 use super::matches::{Emphasis, Matches};
 use crate::describe;
 use crate::lod::{Cell, Pyramid, Spans};
-use crate::panels::GUTTER;
-use crate::scene::{Align, FONT_SIZE, Label, NARROWEST_LABEL, Scene};
+use crate::panels::SCROLL_BAR;
+use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene};
 use crate::selection::Picked;
 use crate::theme::Theme;
+use crate::widget::{TimeAxis, start_of_last_segment};
 
 /// How a chart is drawn, besides what is shown of it.
 pub(super) struct Look<'a> {
     /// Its colours.
     pub(super) theme: &'a Theme,
+    /// What its colours mean.
+    pub(super) legend: Rc<Legend>,
     /// What is searched for.
     pub(super) search: Option<Emphasis>,
     /// The selected function.
@@ -49,6 +54,7 @@ const NARROWEST_OUTLINE: f32 = 4.0;
 pub(super) fn scene(shown: &Shown<'_>, look: &Look<'_>) -> (Scene, Vec<Named>) {
     let mut painter = Painter::new(shown, look);
     painter.lifetime();
+    painter.grid(0.0, shown.height);
     for section in &shown.layout.sections {
         painter.section(section);
     }
@@ -77,7 +83,7 @@ struct Item {
 
 impl<'a> Painter<'a> {
     fn new(shown: &'a Shown<'a>, look: &'a Look<'a>) -> Self {
-        let size = vec2(shown.view.left + shown.view.width, shown.height);
+        let size = vec2(shown.view.left + shown.view.width + SCROLL_BAR, shown.height);
         let scene = Scene::new(size, look.theme.canvas);
         Self { shown, look, scene, named: Vec::new(), pixel: 1.0 / shown.pixels_per_point, pending: None }
     }
@@ -91,6 +97,14 @@ impl<'a> Painter<'a> {
         for (start, end) in [before, after].into_iter().flatten().filter(|(start, end)| start < end) {
             let rect = self.rect(start, end, 0.0, self.shown.height);
             self.quad(rect, self.look.theme.stripe);
+        }
+    }
+
+    /// Continues the lines of the ruler.
+    fn grid(&mut self, top: f32, bottom: f32) {
+        for tick in TimeAxis::new(self.shown.view).ticks() {
+            let line = Rect::from_min_max(pos2(tick.x, top), pos2(tick.x + self.pixel, bottom));
+            self.quad(line, self.look.theme.grid);
         }
     }
 
@@ -253,6 +267,7 @@ impl<'a> Painter<'a> {
             }
         }
         self.continued_ends();
+        self.grid(0.0, rect.bottom());
         if shown.layout.sections.is_empty() {
             self.message(&nothing_ran(shown));
         }
@@ -278,9 +293,14 @@ impl<'a> Painter<'a> {
             ),
         ];
         let room = width - DEPTHS;
-        for (top, (text, color)) in [MARKS, MARKS + ROW, MARKS + 2.0 * ROW].into_iter().zip(lines) {
-            self.text(Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW)), &text, color, Align::Left);
+        let mut top = MARKS;
+        for (text, color) in lines {
+            let rect = Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW));
+            self.scene.labels.push(Label { elide: Elide::End, ..label(rect, text, color, Align::Left) });
+            top += ROW;
         }
+        let area = Rect::from_min_max(pos2(INSET, top + INSET), pos2(room, shown.height));
+        self.look.legend.paint(&mut self.scene, area, theme);
         let edge = Rect::from_min_size(pos2(width - self.pixel, 0.0), vec2(self.pixel, shown.height));
         self.quad(edge, theme.grid);
     }
@@ -308,7 +328,10 @@ impl<'a> Painter<'a> {
             self.named.truncate(MOST_LABELS);
         }
         for (named, color) in &self.named {
-            self.scene.label(named.rect, fitting(&named.name, named.rect.width()), *color);
+            if let Some((text, elide)) = fitting(&named.name, named.rect.width()) {
+                let label = label(named.rect, text.into_owned(), *color, Align::Left);
+                self.scene.labels.push(Label { elide, ..label });
+            }
         }
         (self.scene, self.named.into_iter().map(|(named, _)| named).collect())
     }
@@ -324,7 +347,7 @@ impl<'a> Painter<'a> {
     }
 
     fn text(&mut self, rect: Rect, text: &str, color: Color32, align: Align) {
-        self.scene.labels.push(Label { rect, text: text.to_owned(), color, size: FONT_SIZE, align });
+        self.scene.labels.push(label(rect, text.to_owned(), color, align));
     }
 
     /// The part of the canvas from `start` to `end`, as far as it is in view, at least a pixel wide.
@@ -390,23 +413,58 @@ impl<'a> Painter<'a> {
     }
 }
 
-/// What of a function's name to write into a box of `width`: the scene cuts off its front, but half of its last segment
-/// says more from its beginning.
+/// What of a function's name to write into a box of `width`, and where to cut it if it is still too long: the end of a
+/// path says most, but of its last segment the beginning does. `None`: what fits could not be read.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a box has room for few characters")]
-fn fitting(name: &str, width: f32) -> Cow<'_, str> {
-    let room = ((width - 6.0) / CHARACTER).max(1.0) as usize;
-    let segment = name.rfind("::").map_or(name, |at| &name[at + 2..]);
-    if name.chars().count() <= room || segment.chars().count() < room {
-        return name.into();
+fn fitting(name: &str, width: f32) -> Option<(Cow<'_, str>, Elide)> {
+    let room = ((width - 6.0) / CHARACTER).max(0.0) as usize;
+    let name = plain(name);
+    let segment = &name[start_of_own_name(&name)..];
+    let length = segment.chars().count();
+    // Letters differ in width: the front is cut only where all of the segment surely stays.
+    if name.chars().count() <= room || length + length / 8 + 1 < room {
+        return Some((name, Elide::Front));
     }
-    let end = segment.char_indices().nth(room - 1).map_or(segment.len(), |(at, _)| at);
-    if end == segment.len() { segment.into() } else { format!("{}…", &segment[..end]).into() }
+    (length <= room || room > FEWEST_CHARACTERS).then(|| (segment.to_owned().into(), Elide::End))
 }
 
+/// `name` without the noise that compilers put around closures: `search::{{closure}}` is `search::{closure}`.
+fn plain(name: &str) -> Cow<'_, str> {
+    if !name.contains('{') {
+        return name.into();
+    }
+    let mut plain = name.replace("{{closure}}", "{closure}").replace("{{vtable.shim}}", "{shim}");
+    while let Some(at) = plain.find("{closure#") {
+        let number = at + "{closure".len();
+        match plain[number..].find('}') {
+            Some(end) => plain.replace_range(number..number + end, ""),
+            None => break,
+        }
+    }
+    plain.into()
+}
+
+/// Where the last segment of a path begins; with the one before it where it says nothing on its own.
+fn start_of_own_name(name: &str) -> usize {
+    let start = start_of_last_segment(name);
+    let Some(path) = name[..start].strip_suffix("::").filter(|_| name[start..].starts_with("call_once")) else {
+        return start;
+    };
+    let before = start_of_last_segment(path);
+    // In brackets stands the type of a closure, which is long.
+    if path[before..].contains('<') { start } else { before }
+}
+
+fn label(rect: Rect, text: String, color: Color32, align: Align) -> Label {
+    Label { rect, text, color, size: FONT_SIZE, align, elide: Elide::Front }
+}
+
+/// Fewer characters of a longer name can't be told from those of another.
+const FEWEST_CHARACTERS: usize = 5;
 /// How far names in the gutter are from its edge.
 const INSET: f32 = 5.0;
 /// About how wide a character of a label is.
-const CHARACTER: f32 = 7.2;
+const CHARACTER: f32 = 6.6;
 
 /// The room for depths at the right of the gutter.
 const DEPTHS: f32 = 44.0;
@@ -432,13 +490,44 @@ fn nothing_ran(shown: &Shown<'_>) -> String {
 pub(super) fn message_scene(size: Vec2, theme: &Theme, text: &str) -> Scene {
     let mut scene = Scene::new(size, theme.canvas);
     let rect = Rect::from_min_size(pos2(0.0, 0.0), size);
-    let label = Label { rect, text: text.to_owned(), color: theme.weak_text, size: FONT_SIZE, align: Align::Center };
-    scene.labels.push(label);
+    scene.labels.push(label(rect, text.to_owned(), theme.weak_text, Align::Center));
     scene
 }
 
 /// Where the time axis of a canvas of `size` is.
 pub(super) fn time_view(range: TimeRange, size: Vec2) -> crate::widget::TimeView {
-    let rect = Rect::from_min_max(pos2(GUTTER.min(size.x), 0.0), size.to_pos2());
-    crate::widget::TimeView::new(range, rect)
+    crate::widget::TimeView::new(range, crate::panels::plot(Rect::from_min_size(pos2(0.0, 0.0), size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closures_are_named_after_what_they_are_in() {
+        for (name, shown) in [
+            ("grep::searcher::search::{{closure}}", "search::{closure}"),
+            ("std::rt::lang_start_internal::{closure#0}::{closure#12}", "lang_start_internal::{closure}::{closure}"),
+            ("core::ops::function::FnOnce::call_once{{vtable.shim}}", "FnOnce::call_once{shim}"),
+            ("<core::panic::AssertUnwindSafe<F> as core::ops::FnOnce<()>>::call_once", "call_once"),
+            ("call_once", "call_once"),
+            ("a::b", "b"),
+            ("{closure#", "{closure#"),
+        ] {
+            let plain = plain(name);
+            assert_eq!(&plain[start_of_own_name(&plain)..], shown);
+        }
+    }
+
+    #[test]
+    fn names_are_cut_at_one_end_or_not_written() {
+        let width = |characters: f32| 6.0 + characters * CHARACTER + 0.1;
+        let (path, segment) = ("module::the_function", "the_function");
+        assert_eq!(fitting(path, width(30.0)), Some((path.into(), Elide::Front)));
+        assert_eq!(fitting(path, width(15.0)), Some((path.into(), Elide::Front)), "…::the_function");
+        assert_eq!(fitting(path, width(12.0)), Some((segment.into(), Elide::End)));
+        assert_eq!(fitting(path, width(6.0)), Some((segment.into(), Elide::End)), "the_f…");
+        assert_eq!(fitting(path, width(5.0)), None);
+        assert_eq!(fitting("a::main", width(4.0)), Some(("main".into(), Elide::End)));
+    }
 }

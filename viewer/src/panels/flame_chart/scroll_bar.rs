@@ -1,8 +1,9 @@
-//! The scroll bar. It lies over the chart, so that the time axis is as wide as that of the timeline.
+//! The scroll bar, beside the time axis.
 
 use egui::{Rect, Sense, Ui, pos2, vec2};
 
 use super::layout::Layout;
+use crate::panels::SCROLL_BAR as WIDTH;
 use crate::theme::Theme;
 
 /// The scroll bar in one frame: it takes input before the chart is painted, and is painted over it.
@@ -17,8 +18,6 @@ pub(super) struct ScrollBar {
     active: bool,
 }
 
-/// How wide it is.
-const WIDTH: f32 = 10.0;
 /// The shortest handle that can be grabbed.
 const SHORTEST_HANDLE: f32 = 24.0;
 
@@ -54,8 +53,7 @@ impl ScrollBar {
 
     /// Paints it.
     pub(super) fn paint(&self, ui: &Ui, theme: &Theme) {
-        let Some((bar, handle)) = self.shapes else { return };
-        ui.painter().rect_filled(bar, 0.0, theme.canvas.gamma_multiply(0.7));
+        let Some((_, handle)) = self.shapes else { return };
         let color = if self.active { theme.text } else { theme.weak_text };
         ui.painter().rect_filled(handle, 3.0, color);
     }

@@ -6,7 +6,7 @@ use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
 use super::{FlameChart, Step, request_step};
 use crate::action::Action;
-use crate::panels::GUTTER;
+use crate::panels::{GUTTER, SCROLL_BAR};
 use crate::selection::{Picked, PickedKind};
 use crate::testing::profiles::{deep, simple};
 use crate::testing::{self, MS, Test, TestProfile, act, click, click_with, double_click, press, turn_wheel};
@@ -170,7 +170,8 @@ fn a_search_dims_what_it_does_not_find() {
     act(&mut test, &Action::Search("INNER lib".to_owned()));
     let theme = Theme::dark();
     let scene = test.state_mut().scene(vec2(1000.0, 400.0));
-    let has = |color| scene.quads.iter().any(|quad| quad.color == color);
+    // At the left is the legend.
+    let has = |color| scene.quads.iter().any(|quad| quad.color == color && quad.rect.left() >= GUTTER);
     let dependency = theme.category(traceview_core::model::StandardCategory::Dependency.color());
     let workspace = theme.category(traceview_core::model::StandardCategory::Workspace.color());
     assert!(has(dependency), "lib::inner is bright");
@@ -179,7 +180,7 @@ fn a_search_dims_what_it_does_not_find() {
     let marks: Vec<_> = scene.quads.iter().filter(|quad| quad.color == theme.found && quad.rect.top() == 0.0).collect();
     let [mark] = marks[..] else { panic!("one mark at the top: {marks:?}") };
     assert_eq!(mark.rect.left(), GUTTER);
-    assert!((mark.rect.right() - (GUTTER + 0.4 * (1000.0 - GUTTER))).abs() < 0.1, "0 to 40 ms: {mark:?}");
+    assert!((mark.rect.right() - (GUTTER + 0.4 * (1000.0 - GUTTER - SCROLL_BAR))).abs() < 0.1, "0 to 40 ms: {mark:?}");
 }
 
 #[test]
@@ -205,6 +206,34 @@ fn a_match_among_thousands_in_a_pixel_is_seen() {
     let row = box_called(&test, "main").y + super::layout::ROW;
     click(&mut test, pos2(at.x, row));
     assert_eq!(picked(&test).map(|it| it.0), Some("rare".to_owned()), "and it is what a click there picks");
+}
+
+#[test]
+fn the_ruler_goes_on_through_the_chart_and_its_waits() {
+    let mut test = chart(simple());
+    let theme = Theme::dark();
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
+    let is_line = |quad: &&crate::scene::Quad| quad.color == theme.grid && quad.rect.left() >= GUTTER;
+    let lines: Vec<_> = scene.quads.iter().filter(is_line).collect();
+    assert!(lines.iter().any(|line| line.rect.height() == 400.0), "{lines:?}");
+    let wait = theme.wait(traceview_core::model::WaitReason::Blocked);
+    let last_wait = scene.quads.iter().rposition(|quad| quad.color == wait && quad.rect.left() >= GUTTER);
+    assert!(scene.quads[last_wait.expect("it waits")..].iter().any(|quad| is_line(&quad)), "over the waits too");
+}
+
+#[test]
+fn colours_are_explained_beside_the_chart_and_by_a_tooltip() {
+    let mut test = chart(simple());
+    let names = ["Workspace", "Dependency", "waiting"];
+    let scene = test.state_mut().scene(vec2(1000.0, 400.0));
+    for name in names {
+        assert!(scene.labels.iter().any(|label| label.text == name && label.rect.right() < GUTTER), "{name}");
+    }
+    test.get_by_label("Colours: Other, Workspace, Dependency, waiting").hover();
+    test.run_steps(60);
+    for name in names {
+        assert!(test.query_by_label(name).is_some(), "{name}");
+    }
 }
 
 #[test]
@@ -259,7 +288,8 @@ fn slices_stand_above_samples_with_headings() {
     let scene = test.state_mut().scene(vec2(1000.0, 400.0));
     let theme = Theme::dark();
     let grey = theme.category(traceview_core::model::Color::Grey);
-    assert_eq!(scene.quads.iter().filter(|quad| quad.color == grey).count(), 1, "slices are searched by their names");
+    let found = scene.quads.iter().filter(|quad| quad.color == grey && quad.rect.left() >= GUTTER);
+    assert_eq!(found.count(), 1, "slices are searched by their names");
 }
 
 #[test]

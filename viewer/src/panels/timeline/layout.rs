@@ -4,20 +4,20 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use egui::{Rect, pos2};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use traceview_core::model::{Nanos, ProcessId, Profile, ThreadId};
 
 use crate::document::{Document, ThreadTotals};
-use crate::panels::GUTTER;
+pub(super) use crate::panels::plot;
 
 /// How high the overview is.
 pub(super) const OVERVIEW: f32 = 36.0;
 /// How high the ruler is.
 pub(super) const RULER: f32 = 24.0;
 /// How high the track of a thread is.
-pub(super) const TRACK: f32 = 32.0;
+pub(super) const TRACK: f32 = 22.0;
 /// How high a line about a process or about hidden threads is.
-pub(super) const HEADER: f32 = 22.0;
+pub(super) const HEADER: f32 = TRACK;
 
 /// The parts of the panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,6 +60,8 @@ pub(super) struct Rows {
     pub(super) empty: usize,
     /// Threads that are not shown: folded away or empty.
     pub(super) hidden: usize,
+    /// Threads that are not told apart by their names: others of their process have the same.
+    repeated: FxHashSet<ThreadId>,
     /// Whether there are several processes with a thread each, so that threads are named as processes are.
     pub(super) single_threads: bool,
 }
@@ -80,12 +82,6 @@ impl Areas {
     }
 }
 
-/// The part of a row with the time axis.
-pub(super) fn plot(row: Rect) -> Rect {
-    let left = (row.left() + GUTTER).min(row.right() - 1.0);
-    Rect::from_min_max(pos2(left, row.top()), row.max)
-}
-
 /// The part of a row with its name.
 pub(super) fn gutter(row: Rect) -> Rect {
     Rect::from_min_max(row.min, pos2(plot(row).left(), row.bottom()))
@@ -95,6 +91,30 @@ pub(super) fn gutter(row: Rect) -> Rect {
 fn is_empty(profile: &Profile, thread: ThreadId) -> bool {
     let thread = &profile.threads[thread.index()];
     thread.samples.is_empty() && thread.slices.is_empty() && thread.waits.is_empty()
+}
+
+/// How high the panel is, at most, to show `rows` that are so high in a window with `room`: whole rows, of none but which
+/// there are.
+pub(super) fn fitting_height(rows: f32, room: f32) -> f32 {
+    const SHARE: f32 = 0.4;
+    const FEWEST: f32 = 2.0;
+    let above = OVERVIEW + RULER;
+    let fit = ((room * SHARE - above) / TRACK).floor().max(FEWEST);
+    above + rows.min(fit * TRACK)
+}
+
+/// Threads whose name another one of their process has.
+fn repeated(profile: &Profile) -> FxHashSet<ThreadId> {
+    let key = |thread: &ThreadId| {
+        let row = &profile.threads[thread.index()];
+        (row.process, profile.string(row.name))
+    };
+    let threads = || (0..profile.threads.len()).map(ThreadId::new);
+    let mut counts: FxHashMap<_, usize> = FxHashMap::default();
+    for thread in threads() {
+        *counts.entry(key(&thread)).or_default() += 1;
+    }
+    threads().filter(|thread| counts[&key(thread)] > 1).collect()
 }
 
 impl Rows {
@@ -146,12 +166,17 @@ impl Rows {
             Some(*bottom)
         }));
         let cpu = processes.iter().map(|process| process.0).sum();
-        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, single_threads }
+        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, repeated: repeated(profile), single_threads }
     }
 
     /// CPU time of a process, and how many threads it has.
     pub(super) fn process(&self, process: ProcessId) -> (Nanos, usize) {
         self.processes[process.index()]
+    }
+
+    /// Whether another thread of its process has the name of `thread`.
+    pub(super) fn is_repeated(&self, thread: ThreadId) -> bool {
+        self.repeated.contains(&thread)
     }
 
     /// How high all of them are.
@@ -194,7 +219,9 @@ impl Rows {
 
     /// How far to scroll at most to see the last row in `height`.
     pub(super) fn most_scroll(&self, height: f32) -> f32 {
-        (self.height() - height).max(0.0)
+        let hidden = self.height() - height;
+        // Places are rounded; a bar for less than a pixel would be odd.
+        if hidden < 0.5 { 0.0 } else { hidden }
     }
 
     /// `scroll`, changed as little as possible so that all of row `index` is in `height`.
@@ -276,6 +303,14 @@ mod tests {
         let rows = Rows::new(&document(profile.finish()), &Folding::default());
         assert!(rows.single_threads);
         assert_eq!(rows.height(), 3.0 * TRACK);
+    }
+
+    #[test]
+    fn the_panel_is_as_high_as_its_rows_or_shows_whole_ones() {
+        let above = OVERVIEW + RULER;
+        assert_eq!(fitting_height(3.0 * TRACK, 720.0), above + 3.0 * TRACK);
+        assert_eq!(fitting_height(500.0 * TRACK, 720.0), above + 10.0 * TRACK, "288 points hold ten tracks");
+        assert_eq!(fitting_height(500.0 * TRACK, 60.0), above + 2.0 * TRACK);
     }
 
     #[test]

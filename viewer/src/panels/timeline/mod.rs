@@ -20,6 +20,7 @@ use self::layout::{Areas, Folding, Row, Rows};
 use self::model::{Overview, Overviews, Tracks};
 use self::paint::{Body, Look};
 use super::{Panel, PanelContext};
+use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::scene::{CachedScene, Scene};
 use crate::widget::{TimeCanvas, TimeView};
@@ -59,6 +60,21 @@ struct BodyKey {
     body: Body,
     folding: Folding,
     tracks: u64,
+}
+
+/// What the numbers beside the overview mean.
+const USE_OF_CPUS: &str = "How many CPUs were busy on average over the whole profile, and in the pixel of the overview \
+in which most were. The line across the overview is at one CPU.";
+
+/// How high the panel is by default for the rows of a document: [`lanes_height`] in a window with `room` points for all
+/// panels.
+pub fn default_height(lanes: f32, room: f32) -> f32 {
+    layout::fitting_height(lanes, room)
+}
+
+/// How high all rows of `document` are.
+pub fn lanes_height(document: &Document) -> f32 {
+    Rows::new(document, &Folding::default()).height()
 }
 
 impl Panel for Timeline {
@@ -193,6 +209,8 @@ impl Timeline {
         context: &mut PanelContext<'_>,
     ) -> Option<egui::Pos2> {
         let id = ui.scope_id().with("timeline");
+        let names = ui.interact(layout::gutter(areas.overview), id.with("use of CPUs"), Sense::hover());
+        names.on_hover_text(USE_OF_CPUS);
         let place = overview::Place {
             id: id.with("overview"),
             plot: layout::plot(areas.overview),

@@ -11,7 +11,7 @@ use super::text;
 use crate::document::Document;
 use crate::lod::Columns;
 use crate::panels::GUTTER;
-use crate::scene::{Align, Label, Scene};
+use crate::scene::{Align, Elide, FONT_SIZE, Label, Scene};
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView, label_width};
 
@@ -90,20 +90,25 @@ fn paint_overview(
         let groups = overview.groups();
         let total = |column: &[f32]| column.iter().sum::<f32>();
         let peak = cpus.chunks(groups).map(total).fold(0.0, f32::max);
+        // Beside the line of one CPU, unless that would leave too little of the graph.
+        let scale = if peak < 0.5 { peak.max(f32::MIN_POSITIVE) } else { peak.max(1.0) };
         let colors: Vec<Color32> = palette.colors.iter().map(|color| theme.category(*color)).collect();
         let graph_area = Rect::from_min_max(plot.min + vec2(0.0, HEADROOM), plot.max - vec2(0.0, 1.0));
         let mut graph = Graph::new(scene, graph_area, look.pixels_per_point, &colors);
         #[expect(clippy::cast_precision_loss, reason = "a screen has few pixels")]
         let x = |pixel: usize| plot.left() + plot.width() * pixel as f32 / pixels as f32;
         for (pixel, column) in cpus.chunks(groups).enumerate() {
-            let shares: Vec<f32> = column.iter().map(|cpus| cpus / peak.max(f32::MIN_POSITIVE)).collect();
+            let shares: Vec<f32> = column.iter().map(|cpus| cpus / scale).collect();
             graph.column(x(pixel)..x(pixel + 1), &shares, groups);
         }
         graph.finish();
+        if scale >= 1.0 {
+            let y = graph_area.bottom() - graph_area.height() / scale;
+            scene.quad(Rect::from_min_max(pos2(plot.left(), y), pos2(plot.right(), y)), one_cpu_color(theme));
+        }
         let below = Rect::from_min_max(pos2(names.left(), names.center().y), names.max);
-        // Not the peak: where exactly in an interval its CPU time lies is not known.
-        let average = format!("average {:.2} CPUs", overview.average());
-        small_label(scene, below, average, theme.weak_text, Align::Right);
+        let use_of_cpus = format!("{:.2} avg · {peak:.1} peak CPUs", overview.average());
+        small_label(scene, below, use_of_cpus, theme.weak_text, Align::Left);
     }
     let view = TimeView::new(document.extent, plot);
     let (start, end) = visible_frame(&view, look.visible);
@@ -116,6 +121,11 @@ fn paint_overview(
     for edge in [start..start + FRAME, end - FRAME..end] {
         scene.quad(columns_of(plot, edge), theme.accent);
     }
+}
+
+/// The line in the overview where one CPU is busy.
+pub(super) fn one_cpu_color(theme: &Theme) -> Color32 {
+    theme.text.gamma_multiply(0.35)
 }
 
 /// Where the visible part begins and ends in the overview; never so narrow that it can't be seen.
@@ -132,15 +142,22 @@ fn paint_ruler(scene: &mut Scene, plot: Rect, look: &Look) {
     for x in axis.minor_ticks() {
         scene.quad(pixel_column(x, plot.bottom() - 4.0..plot.bottom()), theme.grid);
     }
+    let mut free_from = plot.left();
     for tick in axis.ticks() {
         scene.quad(pixel_column(tick.x, plot.top() + 6.0..plot.bottom()), theme.weak_text.gamma_multiply(0.6));
-        let left = tick.x + 1.0;
-        let right = (left + label_width(&tick.label) + 8.0).min(plot.right());
-        // A label that was cut would say another time.
-        if right - left >= label_width(&tick.label) {
-            let room = Rect::from_min_max(pos2(left, plot.top()), pos2(right, plot.bottom() - 2.0));
-            small_label(scene, room, tick.label, theme.weak_text, Align::Left);
-        }
+        // With a little on both sides.
+        let width = label_width(&tick.label) * SMALL / FONT_SIZE + 4.0;
+        let (left, before) = (tick.x + 1.0, tick.x - 1.0);
+        // A label that was cut would say another time: the last one may have to stand before its tick.
+        let (x, align) = if left + width <= plot.right() {
+            (left..left + width, Align::Left)
+        } else if before - width >= free_from {
+            (before - width..before, Align::Right)
+        } else {
+            continue;
+        };
+        free_from = x.end;
+        small_label(scene, columns_of(plot.with_max_y(plot.bottom() - 2.0), x), tick.label, theme.weak_text, align);
     }
 }
 
@@ -224,15 +241,16 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
     match row {
         Row::Thread(thread) => {
             let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
-            let middle = rect.top() + rect.height() * 0.54;
-            let name = Rect::from_min_max(names.min + vec2(0.0, 1.0), pos2(names.right(), middle));
-            scene.label(name, title, if counted { theme.text } else { theme.weak_text });
-            let below = Rect::from_min_max(pos2(names.left(), middle - 1.0), names.max - vec2(0.0, 2.0));
-            small_label(scene, below, numbers, theme.weak_text, Align::Right);
+            let width = label_width(&numbers) * SMALL / FONT_SIZE;
+            let middle = (names.right() - width).max(names.left());
+            let color = if counted { theme.text } else { theme.weak_text };
+            let name = Label { rect: names.with_max_x(middle), text: title, color, ..name_label() };
+            scene.labels.push(name);
+            small_label(scene, names.with_min_x(middle), numbers, theme.weak_text, Align::Right);
         }
         Row::Process(_) | Row::Empty => {
             // The triangle before it is drawn over the scene.
-            let name = Rect::from_min_max(names.min + vec2(12.0, 0.0), pos2(rect.right() - 4.0, rect.bottom()));
+            let name = Rect::from_min_max(names.min + vec2(12.0, 0.0), pos2(layout::plot(rect).right(), rect.bottom()));
             let width = label_width(&title) + 12.0;
             scene.label(name, title, theme.text);
             let rest = Rect::from_min_max(pos2(name.left() + width.max(GUTTER - 12.0), name.top()), name.max);
@@ -385,6 +403,18 @@ fn hairline(row: Rect) -> Rect {
     Rect::from_min_max(pos2(row.left(), row.bottom() - 1.0), row.max)
 }
 
+/// What labels of the timeline have in common: all of them begin with what says most.
+fn name_label() -> Label {
+    Label {
+        rect: Rect::ZERO,
+        text: String::new(),
+        color: Color32::PLACEHOLDER,
+        size: FONT_SIZE,
+        align: Align::Left,
+        elide: Elide::End,
+    }
+}
+
 fn small_label(scene: &mut Scene, rect: Rect, text: String, color: Color32, align: Align) {
-    scene.labels.push(Label { rect, text, color, size: SMALL, align });
+    scene.labels.push(Label { rect, text, color, align, size: SMALL, ..name_label() });
 }

@@ -5,7 +5,8 @@ use egui_kittest::kittest::Queryable;
 use traceview_core::model::{Color, Nanos, Profile, StandardCategory, ThreadId, Time, TimeRange, WaitReason};
 
 use super::Timeline;
-use crate::panels::GUTTER;
+use crate::panels::{GUTTER, SCROLL_BAR};
+use crate::scene::{Align, Label};
 use crate::selection::Selection;
 use crate::testing::profiles::workers;
 use crate::testing::{self, MS, Test, TestProfile, click, click_with, double_click, drag, press, turn_wheel};
@@ -14,7 +15,7 @@ use crate::theme::Theme;
 type Window = Test<Timeline>;
 
 fn window(profile: Profile) -> Window {
-    testing::open(profile, vec2(984.0, 356.0))
+    testing::open(profile, vec2(984.0 + SCROLL_BAR, 356.0))
 }
 
 fn selection(harness: &Window) -> &Selection {
@@ -60,7 +61,7 @@ fn a_click_chooses_a_thread() {
     assert_eq!(selection(&harness).threads, Some(vec![ThreadId::new(2)]));
     assert_eq!(selection(&harness).charted, Some(ThreadId::new(2)));
     // The second track from the top, in the graph.
-    let at = tracks(&harness).left_top() + vec2(400.0, 48.0);
+    let at = tracks(&harness).left_top() + vec2(400.0, 33.0);
     toggle(&mut harness, at);
     assert_eq!(selection(&harness).threads, Some(vec![ThreadId::new(2), ThreadId::new(1)]));
     click(&mut harness, at);
@@ -86,17 +87,17 @@ fn arrow_keys_and_enter_choose_a_thread() {
 fn the_wheel_scrolls_five_hundred_threads_and_only_those_in_view_are_there() {
     let mut harness = window(workers(500));
     let nodes = |harness: &Window| harness.query_all_by_label_contains("worker-").count();
-    assert!((5..12).contains(&nodes(&harness)), "{}", nodes(&harness));
+    assert!((5..16).contains(&nodes(&harness)), "{}", nodes(&harness));
     assert!(harness.query_by_label("Scroll the threads").is_some());
     let at = tracks(&harness).center();
     turn_wheel(&mut harness, at, vec2(0.0, -320.0), Modifiers::NONE);
     assert!(harness.query_by_label_contains("worker-0 (main)").is_none());
-    assert!(harness.query_by_label_contains("worker-12,").is_some());
+    assert!(harness.query_by_label_contains("worker-20,").is_some());
     let names = pos2(GUTTER / 2.0, at.y);
     turn_wheel(&mut harness, names, vec2(0.0, 400.0), Modifiers::NONE);
     assert!(harness.query_by_label_contains("worker-0 (main)").is_some(), "over the names too");
     assert_eq!(selection(&harness).visible, harness.state().document.extent);
-    assert!(nodes(&harness) < 12);
+    assert!(nodes(&harness) < 16);
 }
 
 #[test]
@@ -260,18 +261,18 @@ fn the_picture_holds_what_the_window_shows() {
     profile.slice(tracing, 20..50, "request");
     let mut harness = window(profile.finish());
     let theme = Theme::dark();
-    let scene = harness.state_mut().scene(vec2(1168.0, 200.0));
+    let scene = harness.state_mut().scene(vec2(1168.0 + SCROLL_BAR, 200.0));
     let area_of = |color: egui::Color32, rows: std::ops::Range<f32>| -> f32 {
         let quads = scene.quads.iter().filter(|quad| quad.color == color && rows.contains(&quad.rect.center().y));
         quads.map(|quad| quad.rect.area()).sum()
     };
-    let height = 27.0;
+    let height = 17.0;
     let [blue, grey] = [StandardCategory::Workspace.color(), Color::Grey].map(|color| theme.category(color));
     let blocked = theme.wait(WaitReason::Blocked);
     let extent = harness.state().document.extent;
     let Nanos(extent) = extent.end - extent.start;
     let points = |ms: i64| 1000.0 * (ms * MS) as f32 / extent as f32;
-    for (color, rows, ms) in [(blue, 60.0..92.0, 100), (grey, 92.0..124.0, 30), (blocked, 124.0..156.0, 50)] {
+    for (color, rows, ms) in [(blue, 60.0..82.0, 100), (grey, 82.0..104.0, 30), (blocked, 104.0..126.0, 50)] {
         let (found, expected) = (area_of(color, rows.clone()), points(ms) * height);
         assert!((found - expected).abs() < expected * 0.02, "{found} instead of {expected} at {rows:?}");
     }
@@ -281,4 +282,61 @@ fn the_picture_holds_what_the_window_shows() {
     }
     let of_tracks = scene.quads.iter().filter(|quad| quad.rect.top() > 60.0).count();
     assert!(of_tracks < 30, "what does not change is one quad: {of_tracks}");
+}
+
+#[test]
+fn threads_of_one_name_are_told_apart_by_their_ids() {
+    let mut profile = TestProfile::new();
+    for name in ["rg", "rg", "rg", "other"] {
+        let thread = if name == "rg" { profile.thread(name) } else { profile.main_thread(name) };
+        profile.samples(thread, 1..11, "main");
+    }
+    let mut harness = window(profile.finish());
+    let tids: Vec<String> = harness.state().document.profile.threads.iter().map(|it| it.tid.to_string()).collect();
+    let scene = harness.state_mut().scene(vec2(1000.0, 200.0));
+    let of_the_same_name = tids[..3].iter().map(|tid| format!("rg {tid}"));
+    for title in of_the_same_name.chain(["other (main)".to_owned()]) {
+        let name = scene.labels.iter().find(|label| label.text == title);
+        let name = name.unwrap_or_else(|| panic!("{title} in {:?}", scene.labels));
+        let is_beside = |label: &&Label| label.text.contains(" ms · ") && label.rect.y_range() == name.rect.y_range();
+        let numbers = scene.labels.iter().find(is_beside).expect("its numbers are in the same line");
+        assert!(name.rect.right() <= numbers.rect.left() && numbers.rect.right() <= GUTTER);
+    }
+}
+
+#[test]
+fn the_overview_says_how_many_cpus_were_busy() {
+    let mut profile = TestProfile::new();
+    for name in ["one", "two"] {
+        let thread = profile.thread(name);
+        profile.samples(thread, 1..101, "main");
+    }
+    let scene = window(profile.finish()).state_mut().scene(vec2(1000.0, 200.0));
+    let labels: Vec<&str> = scene.labels.iter().map(|label| label.text.as_str()).collect();
+    assert!(labels.contains(&"2.00 avg · 2.0 peak CPUs"), "{labels:?}");
+    let color = super::paint::one_cpu_color(&Theme::dark());
+    let line = scene.quads.iter().find(|quad| quad.color == color).expect("there is a line at one CPU");
+    let bars = scene.quads.iter().filter(|quad| quad.rect.bottom() == 35.0 && quad.rect.top() < 20.0);
+    let top = bars.map(|quad| quad.rect.top()).fold(35.0, f32::min);
+    assert!((line.rect.center().y - f32::midpoint(top, 35.0)).abs() < 1.0, "half of two: {line:?}, {top}");
+}
+
+#[test]
+fn the_last_label_of_the_ruler_is_not_lost() {
+    let mut harness = window(workers(1));
+    let mut before_their_ticks = 0;
+    for width in 400..500u16 {
+        let scene = harness.state_mut().scene(vec2(f32::from(width), 200.0));
+        let tick_color = Theme::dark().weak_text.gamma_multiply(0.6);
+        let in_ruler = |y: f32| (40.0..60.0).contains(&y);
+        let ticks = scene.quads.iter().filter(|it| it.color == tick_color && in_ruler(it.rect.center().y)).count();
+        let labels = scene.labels.iter().filter(|it| it.rect.left() >= GUTTER && in_ruler(it.rect.center().y));
+        let labels: Vec<_> = labels.collect();
+        assert!(labels.len() + 1 >= ticks, "at {width}: {labels:?}");
+        assert!(labels.windows(2).all(|pair| pair[0].rect.right() <= pair[1].rect.left()), "{labels:?}");
+        let last = labels.last().expect("there is a label");
+        assert!(last.rect.right() <= f32::from(width) - SCROLL_BAR, "{last:?}");
+        before_their_ticks += usize::from(last.align == Align::Right);
+    }
+    assert!(before_their_ticks > 10, "{before_their_ticks}");
 }

@@ -18,7 +18,13 @@ pub(super) fn title(document: &Document, rows: &Rows, row: Row) -> String {
             let row = &document.profile.threads[thread.index()];
             format!("{} · {}", document.thread_name(thread), document.profile.processes[row.process.index()].pid)
         }
-        Row::Thread(thread) => thread_title(document, thread),
+        Row::Thread(thread) => {
+            let row = &document.profile.threads[thread.index()];
+            let title = thread_title(document, thread);
+            // That of an unnamed thread, or of a main one, is its own.
+            let told_apart = row.is_main || document.thread_name(thread).is_empty() || !rows.is_repeated(thread);
+            if told_apart { title } else { format!("{title} {}", row.tid) }
+        }
         Row::Process(process) => process_title(document, process),
         Row::Empty => count(rows.empty, "thread") + " without samples",
     }

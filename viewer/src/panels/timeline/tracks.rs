@@ -12,12 +12,10 @@ use super::model::Doing;
 use super::range::Marked;
 use super::{model, text};
 use crate::action::Action;
-use crate::panels::PanelContext;
+use crate::panels::{PanelContext, SCROLL_BAR};
 use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeAxis, TimeView, label_width, take_key};
 
-/// How wide the scroll bar is.
-const BAR: f32 = 10.0;
 /// How short its handle is at least.
 const SHORTEST_HANDLE: f32 = 24.0;
 /// How much nearer a double click goes where it hits nothing with an extent of its own.
@@ -199,7 +197,7 @@ impl Timeline {
         if most <= 0.0 {
             return;
         }
-        let bar = Rect::from_min_max(pos2(area.right() - BAR, area.top()), area.max);
+        let bar = Rect::from_min_max(pos2(area.right() - SCROLL_BAR, area.top()), area.max);
         let length =
             (area.height() * area.height() / rows.height()).clamp(SHORTEST_HANDLE.min(area.height()), area.height());
         let way = (area.height() - length).max(1.0);
@@ -211,9 +209,8 @@ impl Timeline {
             self.scroll = ((at.y - area.top() - length / 2.0) / way * most).clamp(0.0, most);
         }
         let top = area.top() + self.scroll / most * way;
-        let handle = Rect::from_min_size(pos2(bar.left() + 2.0, top), vec2(BAR - 4.0, length));
+        let handle = Rect::from_min_size(pos2(bar.left() + 2.0, top), vec2(SCROLL_BAR - 4.0, length));
         let strength = if response.hovered() || response.dragged() { 0.9 } else { 0.5 };
-        ui.painter().rect_filled(bar, 0.0, context.theme.canvas.gamma_multiply(0.6));
         ui.painter().rect_filled(handle, 3.0, context.theme.weak_text.gamma_multiply(strength));
     }
 

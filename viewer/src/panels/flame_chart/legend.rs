@@ -1,0 +1,125 @@
+//! What the colours of a chart mean: whose code boxes are of, and why a thread did not run.
+
+use egui::{Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use rustc_hash::FxHashSet;
+use traceview_core::model::{CategoryId, Color, FunctionId, WaitReason};
+
+use crate::document::Document;
+use crate::panels::PanelContext;
+use crate::scene::{Align, Elide, Label, Scene};
+use crate::theme::Theme;
+
+/// The colours that occur in a profile, with their names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Legend {
+    entries: Vec<(Shade, String)>,
+}
+
+/// What a colour is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shade {
+    /// Code.
+    Category(Color),
+    /// A wait.
+    Wait(WaitReason),
+}
+
+const LINE: f32 = 15.0;
+const SWATCH: f32 = 8.0;
+const TEXT_SIZE: f32 = 10.5;
+
+impl Legend {
+    /// The colours of `document`: its categories in their order, then waits.
+    pub(super) fn of(document: &Document) -> Self {
+        let profile = &document.profile;
+        let functions = (0..profile.functions.len()).map(FunctionId::new);
+        let mut used: FxHashSet<CategoryId> = functions.filter_map(|it| document.facts.category(it)).collect();
+        used.extend(profile.threads.iter().flat_map(|thread| thread.slices.category.iter().copied()));
+        let of_code = (0..).map(CategoryId::new).zip(&profile.categories).filter(|(id, _)| used.contains(id));
+        let of_code = of_code.map(|(_, it)| (Shade::Category(it.color), profile.string(it.name).to_owned()));
+        let occurs = |reason: &WaitReason| profile.threads.iter().any(|thread| thread.waits.reason.contains(reason));
+        let waits =
+            [(WaitReason::Blocked, "waiting"), (WaitReason::Runnable, "no CPU free"), (WaitReason::Stopped, "stopped")];
+        let of_waits = waits.into_iter().filter(|(reason, _)| occurs(reason));
+        let of_waits = of_waits.map(|(reason, name)| (Shade::Wait(reason), name.to_owned()));
+        Self { entries: of_code.chain(of_waits).collect() }
+    }
+
+    /// Draws it from the top of `area` if all of it fits.
+    pub(super) fn paint(&self, scene: &mut Scene, area: Rect, theme: &Theme) {
+        #[expect(clippy::cast_precision_loss, reason = "there are few colours")]
+        let height = self.entries.len() as f32 * LINE;
+        if height > area.height() {
+            return;
+        }
+        let mut top = area.top();
+        for (shade, name) in &self.entries {
+            let swatch =
+                Rect::from_center_size(pos2(area.left() + 3.0 + SWATCH / 2.0, top + LINE / 2.0), vec2(SWATCH, SWATCH));
+            scene.quad(swatch, shade.color(theme));
+            scene.labels.push(Label {
+                rect: Rect::from_min_max(pos2(swatch.right() + 2.0, top), pos2(area.right(), top + LINE)),
+                text: name.clone(),
+                color: theme.weak_text,
+                size: TEXT_SIZE,
+                align: Align::Left,
+                elide: Elide::End,
+            });
+            top += LINE;
+        }
+    }
+
+    /// Tells all of it, and whose chart it is, where the pointer is on the names at the left of the chart.
+    pub(super) fn show_tooltip(&self, ui: &Ui, gutter: Rect, context: &PanelContext<'_>) {
+        let response = ui.interact(gutter, ui.scope_id().with("legend"), Sense::hover());
+        let names: Vec<&str> = self.entries.iter().map(|(_, name)| name.as_str()).collect();
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Colours: {}", names.join(", "))));
+        response.on_hover_ui(|ui| {
+            if let Some(thread) = context.selection.charted {
+                ui.label(RichText::new(crate::describe::thread(context.document, thread)).strong());
+                ui.label(crate::describe::process(context.document, thread));
+            }
+            for (shade, name) in &self.entries {
+                ui.horizontal(|ui| {
+                    let (swatch, _) = ui.allocate_exact_size(vec2(SWATCH, SWATCH), Sense::hover());
+                    ui.painter().rect_filled(swatch, 1.0, shade.color(context.theme));
+                    ui.label(name);
+                });
+            }
+        });
+    }
+}
+
+impl Shade {
+    fn color(self, theme: &Theme) -> egui::Color32 {
+        match self {
+            Self::Category(color) => theme.category(color),
+            Self::Wait(reason) => theme.wait(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::document;
+    use crate::testing::profiles::simple;
+
+    #[test]
+    fn only_colours_that_occur_are_named() {
+        let legend = Legend::of(&document(simple()));
+        let names: Vec<&str> = legend.entries.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["Other", "Workspace", "Dependency", "waiting"]);
+    }
+
+    #[test]
+    fn it_is_drawn_whole_or_not_at_all() {
+        let legend = Legend::of(&document(simple()));
+        let draw = |height: f32| {
+            let mut scene = Scene::default();
+            legend.paint(&mut scene, Rect::from_min_size(pos2(0.0, 0.0), vec2(100.0, height)), &Theme::dark());
+            (scene.quads.len(), scene.labels.len())
+        };
+        assert_eq!((draw(4.0 * LINE), draw(4.0 * LINE - 1.0)), ((4, 4), (0, 0)));
+    }
+}
