@@ -3,6 +3,7 @@
 //! Nothing here uses the program's own code to judge its results: recordings are read through its command line
 //! ([`recording`]) or as plain JSON ([`firefox`]).
 
+pub mod desktop;
 pub mod firefox;
 pub mod gecko_validator;
 pub mod pprof_tool;
