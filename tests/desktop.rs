@@ -1,10 +1,12 @@
 //! A desktop that nobody sees: an X server without a screen, a window manager, and somebody who types, points and looks.
 #![expect(clippy::print_stderr, reason = "who has to find out why a test failed is told where the pictures are")]
 
+use std::env;
+use std::fmt;
+use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,15 +16,17 @@ use crate::process::until;
 use crate::tools::has_tool;
 
 /// Two pictures that differ in fewer pixels are of the same state: a text cursor blinks.
-const STILL: f64 = 150.0;
+const STILL: usize = 150;
 
 /// An X server with a window manager. Both end with it.
 #[derive(Debug)]
 pub struct Desktop {
     display: String,
     programs: Vec<Child>,
-    pictures: TempDir,
-    count: AtomicUsize,
+    /// Of the window manager.
+    home: TempDir,
+    /// The last picture of a window, to be looked at when a test has failed.
+    last: Mutex<Option<Picture>>,
 }
 
 /// A window on a [`Desktop`].
@@ -30,12 +34,16 @@ pub struct Desktop {
 pub struct Window<'a> {
     desktop: &'a Desktop,
     id: String,
-    ignored_top: u32,
+    ignored_top: usize,
 }
 
 /// What a window looked like.
-#[derive(Clone, Debug)]
-pub struct Picture(PathBuf);
+#[derive(Clone)]
+pub struct Picture {
+    width: usize,
+    /// Red, green and blue of each pixel, row by row.
+    pixels: Vec<[u8; 3]>,
+}
 
 impl Desktop {
     /// A desktop of this size, such as `1400x900`; `None` where the tools for it are missing.
@@ -44,7 +52,7 @@ impl Desktop {
     /// When they are missing in CI, or the X server does not come up.
     #[must_use]
     pub fn start(size: &str) -> Option<Self> {
-        if !["Xvfb", "openbox", "xdotool", "import", "compare", "convert"].into_iter().all(has_tool) {
+        if !["Xvfb", "openbox", "xdotool", "import"].into_iter().all(has_tool) {
             return None;
         }
         // It chooses a number that is free and tells it when it is ready. `-noreset`: it outlives its first client.
@@ -59,15 +67,11 @@ impl Desktop {
         let stdout = server.stdout.take().expect("piped");
         BufReader::new(stdout).read_line(&mut number).expect("a pipe can be read");
         assert!(number.trim().parse::<u32>().is_ok(), "Xvfb did not come up: {number:?}");
-        let pictures = tempfile::Builder::new().prefix("traceview-desktop-").tempdir().expect("a temporary directory");
-        let mut desktop = Self {
-            display: format!(":{}", number.trim()),
-            programs: vec![server],
-            pictures,
-            count: AtomicUsize::new(0),
-        };
+        let home = tempfile::Builder::new().prefix("traceview-desktop-").tempdir().expect("a temporary directory");
+        let mut desktop =
+            Self { display: format!(":{}", number.trim()), programs: vec![server], home, last: Mutex::new(None) };
         let mut manager = Command::new("openbox");
-        manager.env("HOME", desktop.pictures.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        manager.env("HOME", desktop.home.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         desktop.programs.push(desktop.inhabit(&mut manager).spawn().expect("openbox starts"));
         // It gives the keyboard to windows that come, not to those that are there.
         until("a window manager", || desktop.ask(&["get_num_desktops"]).is_some());
@@ -116,9 +120,11 @@ impl Drop for Desktop {
             let _gone = program.kill();
             let _gone = program.wait();
         }
-        if thread::panicking() {
-            self.pictures.disable_cleanup(true);
-            eprintln!("what the window looked like: {}/*.png", self.pictures.path().display());
+        let last = self.last.get_mut().ok().and_then(Option::take);
+        if let (true, Some(last)) = (thread::panicking(), last) {
+            let path = env::temp_dir().join(format!("traceview-window{}.ppm", self.display));
+            let written = fs::write(&path, last.to_ppm());
+            eprintln!("what the window looked like: {} ({written:?})", path.display());
         }
     }
 }
@@ -126,7 +132,7 @@ impl Drop for Desktop {
 impl Window<'_> {
     /// The same, but its pictures are without so many rows of pixels at the top.
     #[must_use]
-    pub fn without_top(self, rows: u32) -> Self {
+    pub fn without_top(self, rows: usize) -> Self {
         Self { ignored_top: rows, ..self }
     }
 
@@ -240,20 +246,13 @@ impl Window<'_> {
     }
 
     fn picture(&self) -> Picture {
-        let number = self.desktop.count.fetch_add(1, Ordering::Relaxed);
-        let path = self.desktop.pictures.path().join(format!("{number}.png"));
         let mut import = Command::new("import");
-        let output = self
-            .desktop
-            .inhabit(
-                import
-                    .args(["-window", &self.id, "-crop", &format!("9999x9999+0+{}", self.ignored_top), "+repage"])
-                    .arg(&path),
-            )
-            .output();
+        let output = self.desktop.inhabit(import.args(["-window", &self.id, "-depth", "8", "ppm:-"])).output();
         let output = output.expect("import starts");
-        assert!(output.status.success(), "no picture: {}", String::from_utf8_lossy(&output.stderr));
-        Picture(path)
+        let picture = Picture::from_ppm(&output.stdout, self.ignored_top);
+        let picture = picture.unwrap_or_else(|| panic!("no picture: {}", String::from_utf8_lossy(&output.stderr)));
+        *self.desktop.last.lock().expect("nobody panics with the lock") = Some(picture.clone());
+        picture
     }
 
     /// What comes within one frame is one event to some programs.
@@ -268,30 +267,46 @@ impl Window<'_> {
 }
 
 impl Picture {
-    /// In how many pixels they differ.
-    ///
-    /// # Panics
-    /// When they can't be compared.
+    /// In how many pixels they differ; all, if their sizes do.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> f64 {
-        let mut compare = Command::new("compare");
-        let output = compare.args(["-metric", "AE"]).args([&self.0, &other.0]).arg("null:").output();
-        let output = output.expect("compare starts");
-        let text = String::from_utf8_lossy(&output.stderr);
-        // With the share in brackets, or not, by its version.
-        let number = text.split_whitespace().next().and_then(|number| number.parse().ok());
-        number.unwrap_or_else(|| panic!("compare: {text}"))
+    pub fn difference(&self, other: &Self) -> usize {
+        if self.width != other.width || self.pixels.len() != other.pixels.len() {
+            return self.pixels.len().max(other.pixels.len());
+        }
+        self.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
     }
 
     /// From 0, all black, to 1, all white.
-    ///
-    /// # Panics
-    /// When it can't be read.
     #[must_use]
     pub fn brightness(&self) -> f64 {
-        let mut convert = Command::new("convert");
-        let output = convert.arg(&self.0).args(["-colorspace", "Gray", "-format", "%[fx:mean]", "info:"]).output();
-        let text = String::from_utf8(output.expect("convert starts").stdout).expect("a number");
-        text.trim().parse().unwrap_or_else(|_| panic!("brightness {text:?} of {}", self.0.display()))
+        let sum: u64 = self.pixels.as_flattened().iter().copied().map(u64::from).sum();
+        sum as f64 / (255 * self.pixels.as_flattened().len()) as f64
+    }
+
+    /// Reads a binary PPM file: `P6`, width, height and 255, each followed by one white space, then the pixels.
+    fn from_ppm(file: &[u8], without_rows: usize) -> Option<Self> {
+        let mut rest = file;
+        let mut numbers = Vec::new();
+        while numbers.len() < 4 {
+            let end = rest.iter().position(u8::is_ascii_whitespace)?;
+            numbers.push(str::from_utf8(&rest[..end]).ok()?);
+            rest = &rest[end + 1..];
+        }
+        let [kind, width, height, "255"] = numbers[..] else { return None };
+        let (width, height): (usize, usize) = (width.parse().ok()?, height.parse().ok()?);
+        let (pixels, more) = rest.as_chunks::<3>();
+        let whole = kind == "P6" && pixels.len() == width * height && more.is_empty();
+        whole.then(|| Self { width, pixels: pixels[(width * without_rows).min(pixels.len())..].to_vec() })
+    }
+
+    fn to_ppm(&self) -> Vec<u8> {
+        let header = format!("P6 {} {} 255\n", self.width, self.pixels.len() / self.width);
+        [header.as_bytes(), self.pixels.as_flattened()].concat()
+    }
+}
+
+impl fmt::Debug for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Picture").field("width", &self.width).finish_non_exhaustive()
     }
 }

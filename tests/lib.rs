@@ -11,5 +11,6 @@ pub mod process;
 pub mod profiler;
 pub mod recording;
 pub mod rich_profile;
+pub mod steady_profile;
 pub mod tools;
 pub mod workload;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use traceview_tests::desktop::{Desktop, Picture, Window};
 use traceview_tests::process::{Finished, Running, start};
 use traceview_tests::profiler::Profiler;
+use traceview_tests::steady_profile::write_steady_profile;
 
 use crate::traceview;
 
@@ -15,7 +16,7 @@ const RULER: [(u32, u32); 2] = [(500, 98), (800, 98)];
 const CHART: (u32, u32) = (640, 330);
 const TABLE: (u32, u32) = (540, 600);
 /// Menus, buttons and the search field stay as they were used.
-const BARS: u32 = 66;
+const BARS: usize = 66;
 /// Where nothing lights up.
 const NOWHERE: (u32, u32) = (1200, 780);
 
@@ -24,19 +25,20 @@ fn begin(traceview: &Profiler, desktop: &Desktop, args: &[&str]) -> Running {
     start(desktop.inhabit(&mut traceview.command(args)), b"")
 }
 
-/// A profile of several busy threads.
-fn demo(traceview: &Profiler) -> String {
-    let recorded = traceview.record("", "demo", "1");
-    recorded.path.to_str().expect("the test's own name").to_owned()
+/// A file to look at.
+fn profile(traceview: &Profiler) -> String {
+    let path = traceview.path("steady.json.gz");
+    write_steady_profile(&path);
+    path.to_str().expect("the test's own name").to_owned()
 }
 
 #[test]
 fn keys_and_mouse_do_what_they_say() {
     let Some(desktop) = Desktop::start("1400x900") else { return };
     let traceview = traceview();
-    let file = demo(&traceview);
+    let file = profile(&traceview);
     let running = begin(&traceview, &desktop, &["open", &file]);
-    let window = desktop.window("demo - traceview");
+    let window = desktop.window("steady - traceview");
     let below_bars = window.clone().without_top(BARS);
     below_bars.point_at(NOWHERE);
     // Tables are computed beside the window.
@@ -53,7 +55,7 @@ fn keys_and_mouse_do_what_they_say() {
     assert_silent(&running.finish());
 
     let running = begin(&traceview, &desktop, &["open", &file]);
-    let window = desktop.window("demo - traceview");
+    let window = desktop.window("steady - traceview");
     let again = window.still();
     assert!(again.brightness() > 0.6, "the theme was forgotten: {}", again.brightness());
     window.press(&["ctrl+q"]);
@@ -75,7 +77,7 @@ fn zoom_with_keys(window: &Window<'_>, first: &Picture) {
 fn search(window: &Window<'_>, below_bars: &Window<'_>, first: &Picture) {
     window.changed_by("Ctrl+F", &window.still(), |window| window.press(&["ctrl+f"]));
     let searched = below_bars.changed_by("typing", first, |window| window.write("w"));
-    below_bars.changed_by("typing on", &searched, |window| window.write("ith"));
+    below_bars.changed_by("typing on", &searched, |window| window.write("ork::hash"));
     // Letters were text there, not keys: nothing has zoomed.
     below_bars.looks_again_like("Escape", first, |window| window.press(&["Escape"]));
 }
@@ -85,7 +87,8 @@ fn use_mouse(window: &Window<'_>, first: &Picture) {
         window.click(CHART, 1);
         window.point_at(NOWHERE);
     });
-    window.looks_again_like("Escape", first, |window| window.press(&["Escape"]));
+    // First the box, then its function.
+    window.looks_again_like("Escape", first, |window| window.press(&["Escape", "Escape"]));
 
     window.changed_by("a drag on the ruler", first, |window| {
         window.drag(RULER[0], RULER[1]);
@@ -161,7 +164,7 @@ fn run(traceview: &Profiler, args: &[&str]) -> Finished {
 #[test]
 fn without_a_display_a_sentence_says_so() {
     let traceview = traceview();
-    let file = demo(&traceview);
+    let file = profile(&traceview);
     let finished = run(&traceview, &["open", &file]);
     assert_eq!((finished.code, finished.text()), (1, ""));
     let lines: Vec<&str> = finished.stderr.lines().collect();
@@ -200,7 +203,7 @@ fn png_size(bytes: &[u8]) -> (u32, u32) {
 #[test]
 fn pictures_need_no_display() {
     let traceview = traceview();
-    let file = demo(&traceview);
+    let file = profile(&traceview);
     for (args, size) in [
         (&["open", &file, "--screenshot", "out.png"][..], (1280, 800)),
         (
@@ -221,15 +224,15 @@ fn pictures_need_no_display() {
 #[test]
 fn drawings_are_well_formed_and_hold_the_functions_names() {
     let traceview = traceview();
-    let recorded = traceview.record("", "deep", "recursion 5 0.1");
-    let file = recorded.path.to_str().unwrap();
-    for panel in ["flame-chart", "timeline"] {
-        let finished = run(&traceview, &["export", file, "--format", "svg", "--panel", panel, "--size", "8000x800"]);
+    let file = profile(&traceview);
+    for (panel, words) in
+        [("flame-chart", &["steady", "work::run", "work::load", "work::hash"][..]), ("timeline", &["steady", "worker"])]
+    {
+        let finished = run(&traceview, &["export", &file, "--format", "svg", "--panel", panel]);
         assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
         let texts = texts_of_xml(finished.text());
-        assert!(texts.iter().any(|text| text.contains("tv-deep")), "no thread in {texts:?}");
-        if panel == "flame-chart" {
-            assert!(texts.iter().any(|text| text == "deep::descend"), "no function in {texts:?}");
+        for word in words {
+            assert!(texts.iter().any(|text| text.contains(word)), "{panel}: no `{word}` in {texts:?}");
         }
     }
 }
@@ -259,7 +262,7 @@ fn texts_of_xml(xml: &str) -> Vec<String> {
 #[test]
 fn what_can_not_be_drawn_is_explained() {
     let traceview = traceview();
-    let file = demo(&traceview);
+    let file = profile(&traceview);
     fs::write(traceview.path("noise.json"), "{\"no\": \"profile\"}").unwrap();
     for (args, words) in [
         (
