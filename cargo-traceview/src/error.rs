@@ -67,7 +67,7 @@ pub enum Error {
         source: Cause,
     },
     /// There is no window.
-    #[error("no window can be opened")]
+    #[error("no window can be opened; `report`, and `open` with --screenshot OUT.png, need none")]
     Window(#[source] Cause),
     /// A picture could not be made.
     #[error("can't draw the picture")]

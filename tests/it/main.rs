@@ -18,6 +18,7 @@ mod stacks_and_maps;
 mod tidy;
 mod unwinding;
 mod waits;
+mod window;
 
 use traceview_tests::profiler::Profiler;
 

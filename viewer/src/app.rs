@@ -1,7 +1,7 @@
 //! The window itself: the only file that knows eframe. Why there is none is a [`WindowError`], in one sentence that says
 //! what to do about it.
 
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,7 +13,7 @@ use egui::{Context, Ui, ViewportBuilder, ViewportCommand};
 
 use crate::jobs::Jobs;
 use crate::view::{Input, Request, Settings, Viewer};
-use crate::window_error::WindowError;
+use crate::window_error::{Desktop, WindowError};
 
 /// The name under which the desktop knows the program, and where its settings are kept.
 const APP_ID: &str = "cargo-traceview";
@@ -39,7 +39,8 @@ impl WindowHandle {
 /// # Errors
 /// Why there can be no window: no display, a library that is missing, no OpenGL.
 pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), WindowError> {
-    WindowError::check_display()?;
+    let desktop = Desktop::of_this_process();
+    desktop.check()?;
     let options = NativeOptions {
         viewport: ViewportBuilder::default()
             .with_app_id(APP_ID)
@@ -67,38 +68,54 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
     let message = panicked.take();
     match result {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(WindowError::from_messages(&error.to_string(), &format!("{error:?}"))),
-        Err(_) if shown.load(Ordering::Relaxed) => Err(WindowError::BrokeDown(message)),
-        Err(_) => Err(WindowError::from_messages(&message, &message)),
+        Ok(Err(error)) => Err(WindowError::from_messages(&error.to_string(), &format!("{error:?}"), &desktop)),
+        Err(_) if shown.load(Ordering::Relaxed) => Err(WindowError::BrokeDown(message.with_place())),
+        Err(_) => Err(WindowError::from_messages(&message.text, &message.text, &desktop)),
     }
 }
 
-/// Keeps the message of a panic on this thread instead of printing it.
+/// Keeps what a panic on this thread says instead of printing it.
 struct PanicMessage {
-    message: Arc<Mutex<String>>,
+    message: Arc<Mutex<Message>>,
+    before: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>,
+}
+
+/// What a panic says.
+#[derive(Clone, Default)]
+struct Message {
+    text: String,
+    /// Where in the source it is.
+    place: String,
 }
 
 impl PanicMessage {
     fn catch() -> Self {
-        let message = Arc::<Mutex<String>>::default();
-        let kept = Arc::clone(&message);
+        let message = Arc::<Mutex<Message>>::default();
+        let before: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync> = Arc::from(panic::take_hook());
+        let (kept, elsewhere) = (Arc::clone(&message), Arc::clone(&before));
         let window_thread = thread::current().id();
-        let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if thread::current().id() == window_thread {
-                if let Ok(mut kept) = kept.lock() {
-                    *kept = info.to_string();
-                }
-            } else {
-                before(info);
+            if thread::current().id() != window_thread {
+                elsewhere(info);
+            } else if let Ok(mut kept) = kept.lock() {
+                let place = info.location().map(ToString::to_string);
+                let text = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
+                *kept = Message { text, place: place.unwrap_or_default() };
             }
         }));
-        Self { message }
+        Self { message, before }
     }
 
-    fn take(self) -> String {
-        drop(panic::take_hook());
-        self.message.lock().map_or_else(|_| String::new(), |message| message.clone())
+    fn take(self) -> Message {
+        let before = self.before;
+        panic::set_hook(Box::new(move |info| before(info)));
+        self.message.lock().map_or_else(|_| Message::default(), |message| message.clone())
+    }
+}
+
+impl Message {
+    fn with_place(&self) -> String {
+        format!("{} ({})", self.text, self.place)
     }
 }
 

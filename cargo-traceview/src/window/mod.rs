@@ -1,6 +1,8 @@
 //! The door to the viewer. A build without it (`--no-default-features`) has the same door, which says so.
 
 #[cfg(feature = "viewer")]
+mod quiet;
+#[cfg(feature = "viewer")]
 mod with_viewer;
 #[cfg(feature = "viewer")]
 use with_viewer as viewer;

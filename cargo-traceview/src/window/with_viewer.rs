@@ -13,6 +13,7 @@ use traceview_viewer::picture::{self, PictureOptions};
 use traceview_viewer::view;
 
 use super::Input;
+use super::quiet::QuietStderr;
 use crate::cli::picture::{PictureKind, PicturePlan};
 use crate::error::Cause;
 use crate::sampler::SignalGuard;
@@ -22,8 +23,10 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(200);
 
 pub(super) fn show(inputs: Vec<Input>, signals: &SignalGuard) -> Result<(), Cause> {
     let closed = AtomicBool::new(false);
+    let quiet = QuietStderr::begin();
     thread::scope(|scope| {
         let watch = |window: app::WindowHandle| {
+            drop(quiet);
             // Without this thread the window closes by its button alone.
             let _started = thread::Builder::new().name("signals".to_owned()).spawn_scoped(scope, || {
                 let window = window;
