@@ -1,21 +1,32 @@
 //! What level of detail costs: `cargo bench -p traceview-viewer --bench lod [SLICES]`.
 //!
 //! Prints, for several shapes of data (10 million slices if not told otherwise), the time to build the index, its size,
-//! and the time of queries over views of every zoom level. Times are the shortest of several runs, as a shared machine
-//! only ever adds to them. Everything is seeded: two runs see the same slices and views.
+//! and the time of queries over views of every zoom level; then the same of the index of the timeline, for one thread
+//! with as many samples, and for 600 threads that share them. Times are CPU time, the least of several runs, as a shared
+//! machine only ever adds to it. Everything is seeded: two runs see the same slices and views.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::time::{Duration, Instant};
+mod shared;
 
-use traceview_core::model::{CategoryId, Nanos, Slice, SliceTable, StringId, Time, TimeRange};
-use traceview_viewer::lod::{Cell, Pyramid, SliceRows, Spans};
+use std::sync::Arc;
+use std::time::Duration;
+
+use shared::{Random, timed};
+use traceview_core::model::{
+    CategoryId, CpuDelta, Nanos, SampleTable, Slice, SliceTable, StackId, StringId, Time, TimeRange,
+};
+use traceview_viewer::lod::{Activity, Cell, Columns, Pyramid, SampleUses, SliceRows, Spans, StackGroups};
 
 const PIXELS: u32 = 1600;
 const DEPTHS: u32 = 32;
 const BUILDS: usize = 3;
 const QUERIES: usize = 15;
 const VIEWS_PER_ZOOM: usize = 4;
+/// How long a sample stands for.
+const TICK: Nanos = Nanos(1_000_000);
+/// As many rows as the timeline has on a high screen when it is given all of it.
+const VISIBLE_ROWS: usize = 40;
 /// Zoom levels that share a line of the output: about a power of ten. Each view is 5/8 as long as the one before, so that
 /// pixels come in all proportions to buckets, which are powers of two.
 const ZOOMS_PER_LINE: u32 = 5;
@@ -29,7 +40,62 @@ fn main() {
     measure(&format!("stack chart, {DEPTHS} depths"), &stack_chart(slices));
     measure("one row, even", &row(slices, |random| (random.below(2000), random.below(8000))));
     measure("one row, bursts among single slices", &row(slices, bursts()));
-    measure("one row, lengths of every magnitude", &row(slices, |random| (random.magnitude(), random.magnitude())));
+    measure("one row, lengths of every magnitude", &row(slices, |random| (magnitude(random), magnitude(random))));
+    measure_activity(1, slices);
+    measure_activity(600, slices.div_ceil(600));
+}
+
+/// Builds and queries the index of the timeline for so many threads with so many samples each.
+fn measure_activity(threads: usize, samples: usize) {
+    let groups = StackGroups { of_stack: vec![0, 1, 2, 3, 4], of_none: 4, count: 5 };
+    let groups = Arc::new(groups);
+    let mut random = Random(5);
+    let tables: Vec<Arc<SampleTable>> = (0..threads).map(|_| Arc::new(ticks(samples, &mut random))).collect();
+    let build = || -> Vec<Activity<_>> {
+        let uses = |table| SampleUses::new(Arc::clone(table), Arc::clone(&groups), TICK);
+        tables.iter().map(|table| Activity::build(uses(table))).collect()
+    };
+    let time = shortest(BUILDS, || {
+        std::hint::black_box(build());
+    });
+    let indices = build();
+    let bytes: usize = indices.iter().map(Activity::index_bytes).sum();
+    let all = (threads * samples) as f64;
+    println!("timeline, {threads} threads with {samples} samples each");
+    println!(
+        "  build {:.2} s ({:.1} million samples/s), index {:.1} bytes a sample",
+        time.as_secs_f64(),
+        all / time.as_secs_f64() / 1e6,
+        bytes as f64 / all
+    );
+    let length = tables[0].time.last().expect("there are samples").0;
+    let mut amounts = Vec::new();
+    for part in [1, 10, 1000] {
+        let start = Time(length / 3 / part);
+        let range = TimeRange { start, end: start + Nanos(length / part) };
+        let columns = Columns::covering(range, PIXELS).expect("it is not empty");
+        let visible = threads.min(VISIBLE_ROWS);
+        let time = shortest(QUERIES, || {
+            for index in &indices[..visible] {
+                index.query(columns, &mut amounts);
+                std::hint::black_box(&amounts);
+            }
+        });
+        println!("  1/{part} of the time, {visible} rows: {:.3} ms", time.as_secs_f64() * 1e3);
+    }
+}
+
+/// Samples of a thread that runs most of the time.
+fn ticks(samples: usize, random: &mut Random) -> SampleTable {
+    let mut table = SampleTable::default();
+    let mut now = 0;
+    for _ in 0..samples {
+        now += TICK.0 * (1 + random.below(12) / 10);
+        table.time.push(Time(now));
+        table.stack.push(Some(StackId::new(usize::try_from(random.below(5)).expect("not negative"))));
+        table.cpu.push(CpuDelta::new(TICK));
+    }
+    table
 }
 
 /// Builds and queries, and prints a block of figures.
@@ -59,7 +125,7 @@ fn measure(shape: &str, slices: &SliceTable) {
     for (zoom, length) in (0..).zip(lengths.take_while(|&length| length >= i64::from(PIXELS))) {
         for _ in 0..if zoom == 0 { 1 } else { VIEWS_PER_ZOOM } {
             // Around slices, so that views of bursts are as likely as bursts have slices.
-            let middle = slices.start[random.index(count)];
+            let middle = slices.start[usize::try_from(random.below(count as i64)).expect("not negative")];
             let start = if zoom == 0 { range.start } else { middle + Nanos(-length / 2) };
             let (time, drawn) = query(&pyramid, TimeRange { start, end: start + Nanos(length) }, &mut cells);
             line = (line.0.max(time), line.1.max(drawn));
@@ -88,11 +154,7 @@ fn query<S: Spans>(pyramid: &Pyramid<S>, range: TimeRange, cells: &mut Vec<Cell>
 }
 
 fn shortest(runs: usize, mut run: impl FnMut()) -> Duration {
-    let times = (0..runs).map(|_| {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    });
+    let times = (0..runs).map(|_| timed(&mut run).0);
     times.min().expect("there is a run")
 }
 
@@ -167,28 +229,8 @@ fn bursts() -> impl FnMut(&mut Random) -> (i64, i64) {
     }
 }
 
-/// A xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: i64) -> i64 {
-        (self.next() % limit.unsigned_abs()).cast_signed()
-    }
-
-    fn index(&mut self, len: usize) -> usize {
-        usize::try_from(self.next() % len as u64).expect("less than len")
-    }
-
-    /// From 0 to 16 ms, each power of two as often as the others.
-    fn magnitude(&mut self) -> i64 {
-        let bits = self.below(24);
-        self.below(2 << bits)
-    }
+/// From 0 to 16 ms, each power of two as often as the others.
+fn magnitude(random: &mut Random) -> i64 {
+    let bits = random.below(24);
+    random.below(2 << bits)
 }

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use eframe::{CreationContext, Frame, NativeOptions, Storage};
@@ -53,6 +53,9 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
     };
     let shown = Arc::new(AtomicBool::new(false));
     let is_shown = Arc::clone(&shown);
+    let context = Arc::<OnceLock<Context>>::default();
+    // Files are read while the window is being made.
+    let viewer = Viewer::new(inputs, Settings::default(), jobs(Arc::clone(&context)));
     // What the window is made with reports some missing libraries by panicking.
     let panicked = PanicMessage::catch();
     let result = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -60,8 +63,9 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
             APP_ID,
             options,
             Box::new(move |creation| {
-                opened(WindowHandle { context: creation.egui_ctx.clone() });
-                Ok(Box::new(App::new(creation, inputs, is_shown)))
+                let handle = WindowHandle { context: context.get_or_init(|| creation.egui_ctx.clone()).clone() };
+                opened(handle);
+                Ok(Box::new(App::new(creation, viewer, is_shown)))
             }),
         )
     }));
@@ -72,6 +76,15 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
         Err(_) if shown.load(Ordering::Relaxed) => Err(WindowError::BrokeDown(message.with_place())),
         Err(_) => Err(WindowError::from_messages(&message.text, &message.text, &desktop)),
     }
+}
+
+/// Jobs that have the window drawn when they end, once there is one: its first frame needs no call.
+fn jobs(context: Arc<OnceLock<Context>>) -> Jobs {
+    Jobs::in_background(move || {
+        if let Some(context) = context.get() {
+            context.request_repaint();
+        }
+    })
 }
 
 /// Keeps what a panic on this thread says instead of printing it.
@@ -127,14 +140,12 @@ struct App {
 }
 
 impl App {
-    fn new(creation: &CreationContext<'_>, inputs: Vec<Input>, shown: Arc<AtomicBool>) -> Self {
-        let context = creation.egui_ctx.clone();
+    fn new(creation: &CreationContext<'_>, mut viewer: Viewer, shown: Arc<AtomicBool>) -> Self {
         let settings = creation.storage.and_then(|storage| eframe::get_value::<Settings>(storage, SETTINGS));
         // The first time there are none; and those of another version may not be understood.
-        let settings = settings.unwrap_or_default();
-        context.set_theme(settings.theme.preference());
-        let jobs = Jobs::in_background(move || context.request_repaint());
-        Self { viewer: Viewer::new(inputs, settings, jobs), title: String::new(), shown, chosen: mpsc::channel() }
+        viewer.restore(settings.unwrap_or_default());
+        creation.egui_ctx.set_theme(viewer.settings().theme.preference());
+        Self { viewer, title: String::new(), shown, chosen: mpsc::channel() }
     }
 
     fn answer(&self, request: Request, context: &Context, frame: &mut Frame) {

@@ -118,6 +118,12 @@ impl Viewer {
         &self.settings
     }
 
+    /// Takes up what was kept the last time. Files that were opened since are recent too.
+    pub fn restore(&mut self, settings: Settings) {
+        let opened = std::mem::replace(&mut self.settings, settings).recent;
+        opened.iter().rev().for_each(|path| self.settings.add_recent(path));
+    }
+
     /// What the window is called.
     pub fn title(&self) -> String {
         match self.tabs.get(self.active) {

@@ -1,6 +1,7 @@
 //! What the window shows instead of a profile: nothing opened yet, loading, and what went wrong.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use egui::{Align, Button, Layout, ProgressBar, RichText, Ui, UiBuilder, vec2};
 
@@ -16,6 +17,8 @@ pub(super) enum Answer {
 }
 
 const WIDTH: f32 = 460.0;
+/// How often progress is shown: more frames would take their time from what is waited for, where software draws them.
+const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Nothing is open. Gives the file to open.
 pub(super) fn welcome(ui: &mut Ui, theme: &Theme, settings: &Settings, requests: &mut Vec<Request>) -> Option<PathBuf> {
@@ -65,12 +68,11 @@ pub(super) fn loading(ui: &mut Ui, loading: &Loading) -> bool {
                         traceview_core::report::format_amount(bytes as f64, traceview_core::analysis::Unit::Bytes)
                     )
                 });
-                ui.horizontal(|ui| {
-                    ui.spinner();
-                    ui.label(format!("Reading the profile{size}"));
-                });
+                let dots = 1 + (ui.input(|input| input.time) / PROGRESS.as_secs_f64()) as usize % 3;
+                ui.label(format!("Reading the profile{size}{}", ".".repeat(dots)));
             }
         }
+        ui.request_repaint_after(PROGRESS);
         ui.add_space(8.0);
         cancelled = ui.button("Cancel").clicked();
     });

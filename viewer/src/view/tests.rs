@@ -95,12 +95,21 @@ fn loading_shows_its_file_and_can_be_given_up() {
     // Nobody writes into the pipe, so opening it never ends.
     let viewer = Viewer::new(vec![Input::File(path)], Settings::default(), Jobs::in_background(|| {}));
     let mut window = Harness::builder().build_ui_state(|ui, viewer: &mut Viewer| viewer.ui(ui), viewer);
-    // The spinner never comes to rest.
+    // Its progress never comes to rest.
     (0..3).for_each(|_| window.step());
     assert!(window.query_by_label_contains("Opening ").is_some());
     window.get_by_label("Cancel").click();
     (0..3).for_each(|_| window.step());
     assert!(window.query_by_label("No profile is open").is_some());
+}
+
+#[test]
+fn settings_of_the_last_time_come_after_files_were_opened() {
+    let mut viewer = Viewer::new(vec![Input::File("/b".into())], Settings::default(), Jobs::immediate());
+    let recent = ["/a", "/b", "/c"].map(Into::into).to_vec();
+    viewer.restore(Settings { theme: ThemeChoice::Light, recent, ..Settings::default() });
+    assert_eq!(viewer.settings().theme, ThemeChoice::Light);
+    assert_eq!(viewer.settings().recent, ["/b", "/a", "/c"].map(PathBuf::from));
 }
 
 #[test]
