@@ -16,7 +16,9 @@ use shared::{Random, timed};
 use traceview_core::model::{
     CategoryId, CpuDelta, Nanos, SampleTable, Slice, SliceTable, StackId, StringId, Time, TimeRange,
 };
-use traceview_viewer::lod::{Activity, Cell, Columns, Pyramid, SampleUses, SliceRows, Spans, StackGroups};
+use traceview_viewer::lod::{
+    Activity, Cell, Columns, Pyramid, SampleTiming, SampleUses, SliceRows, Spans, StackGroups,
+};
 
 const PIXELS: u32 = 1600;
 const DEPTHS: u32 = 32;
@@ -52,7 +54,7 @@ fn measure_activity(threads: usize, samples: usize) {
     let mut random = Random(5);
     let tables: Vec<Arc<SampleTable>> = (0..threads).map(|_| Arc::new(ticks(samples, &mut random))).collect();
     let build = || -> Vec<Activity<_>> {
-        let uses = |table| SampleUses::new(Arc::clone(table), Arc::clone(&groups), TICK);
+        let uses = |table| SampleUses::new(Arc::clone(table), Arc::clone(&groups), SampleTiming::for_interval(TICK));
         tables.iter().map(|table| Activity::build(uses(table))).collect()
     };
     let time = shortest(BUILDS, || {

@@ -147,7 +147,7 @@ impl TestProfile {
     /// So many samples after the last one, or from 0 on.
     pub(crate) fn more_samples(&mut self, thread: ThreadId, count: i64, stack: &str) {
         let last = self.builder.thread_mut(thread).samples.time.last();
-        let start = last.map_or(0, |last| last.0 / MS + 1);
+        let start = last.map_or(0, |last| last.0 / MS);
         self.samples(thread, start..start + count, stack);
     }
 

@@ -21,7 +21,7 @@ type Window = Harness<'static, Viewer>;
 
 fn window(inputs: Vec<Input>) -> Window {
     let viewer = Viewer::new(inputs, Settings::default(), Jobs::immediate());
-    harness(vec2(1280.0, 800.0), viewer, |viewer, ui| viewer.ui(ui))
+    harness(vec2(1280.0, 800.0), viewer, Viewer::ui)
 }
 
 fn profile_window(profile: Profile) -> Window {

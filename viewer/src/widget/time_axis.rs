@@ -26,6 +26,8 @@ pub struct Tick {
 
 /// How wide a character of a label is, at most, in points.
 const CHARACTER: f32 = 6.6;
+/// The `m` of milliseconds.
+const WIDE_CHARACTER: f32 = 11.0;
 /// What stays free between labels.
 const GAP: f32 = 18.0;
 /// Labels nearer than this to each other are a crowd.
@@ -122,9 +124,8 @@ fn furthest(range: TimeRange) -> u64 {
 }
 
 /// How much room a label needs.
-#[expect(clippy::cast_precision_loss, reason = "labels are short")]
 pub fn label_width(label: &str) -> f32 {
-    label.chars().count() as f32 * CHARACTER
+    label.chars().map(|c| if c == 'm' { WIDE_CHARACTER } else { CHARACTER }).sum()
 }
 
 /// 1, 2, 5, 10, 20, … ns.

@@ -162,10 +162,10 @@ fn book_sale(ledger: &Mutex<Ledger>, till: u64) -> u64 {
 /// Goes through all that was ever sold, once for each tax rate.
 #[inline(never)]
 fn audit(prices: &[u64]) -> u64 {
-    let mut sum = 0;
+    let mut sum = 0_u64;
     for rate in TAX_RATES {
         for &price in prices {
-            sum = ((sum << 1) | (sum >> 63)) ^ (price * rate);
+            sum = sum.rotate_left(1) ^ (price * rate);
         }
     }
     sum

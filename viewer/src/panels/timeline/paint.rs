@@ -146,7 +146,7 @@ fn paint_ruler(scene: &mut Scene, plot: Rect, look: &Look) {
     for tick in axis.ticks() {
         scene.quad(pixel_column(tick.x, plot.top() + 6.0..plot.bottom()), theme.weak_text.gamma_multiply(0.6));
         // With a little on both sides.
-        let width = label_width(&tick.label) * SMALL / FONT_SIZE + 4.0;
+        let width = label_width(&tick.label) * SMALL / FONT_SIZE + 6.0;
         let (left, before) = (tick.x + 1.0, tick.x - 1.0);
         // A label that was cut would say another time: the last one may have to stand before its tick.
         let (x, align) = if left + width <= plot.right() {
