@@ -52,7 +52,10 @@ impl Viewer {
                         if response.on_hover_text(path).clicked() {
                             shown = Some(index);
                         }
-                        if ui.small_button("x").on_hover_text(format!("Close {}", tab.title)).clicked() {
+                        let close = format!("Close {}", tab.title);
+                        let button = ui.small_button("x").on_hover_text(&close);
+                        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &close));
+                        if button.clicked() {
                             closed = Some(index);
                         }
                         ui.separator();

@@ -54,6 +54,8 @@ pub enum Request {
 pub struct Viewer {
     tabs: Vec<Tab>,
     active: usize,
+    /// How many tabs there were so far.
+    opened: u64,
     settings: Settings,
     dialog: Option<Dialog>,
     jobs: Jobs,
@@ -64,6 +66,8 @@ pub struct Viewer {
 
 /// An opened file, or one that is being opened.
 struct Tab {
+    /// No other tab of this window has or had it: what egui remembers of widgets is remembered for each tab.
+    id: u64,
     title: String,
     path: Option<PathBuf>,
     content: Content,
@@ -81,6 +85,7 @@ impl Viewer {
         let mut viewer = Self {
             tabs: Vec::new(),
             active: 0,
+            opened: 0,
             settings,
             dialog: None,
             jobs,
@@ -96,9 +101,11 @@ impl Viewer {
 
     /// Opens another file, in a tab of its own.
     pub fn open(&mut self, input: Input) {
+        let id = self.opened;
+        self.opened += 1;
         let tab = match input {
-            Input::File(path) => self.load(path),
-            Input::Profile { path, profile } => Tab::of(loading::document(path.as_deref(), profile)),
+            Input::File(path) => self.load(id, path),
+            Input::Profile { path, profile } => Tab::of(id, loading::document(path.as_deref(), profile)),
         };
         if let Some(path) = &tab.path {
             self.settings.add_recent(path);
@@ -172,7 +179,9 @@ impl Viewer {
         self.tab_bar(ui);
         let focus_search = std::mem::take(&mut self.focus_search);
         let mut closed = None;
-        match self.tabs.get_mut(self.active).map(|tab| (tab.title.as_str(), &mut tab.content)) {
+        let tab = self.tabs.get_mut(self.active);
+        let id = tab.as_ref().map(|tab| tab.id);
+        match tab.map(|tab| (tab.title.as_str(), &mut tab.content)) {
             None => {
                 if let Some(path) = pages::welcome(ui, &theme, &self.settings, &mut self.requests) {
                     self.open(Input::File(path));
@@ -189,7 +198,7 @@ impl Viewer {
                 None => {}
             },
             Some((_, Content::Open(open))) => {
-                open.ui(ui, &theme, &self.jobs, &mut self.settings, focus_search);
+                ui.push_id(id, |ui| open.ui(ui, &theme, &self.jobs, &mut self.settings, focus_search));
             }
         }
         if let Some(index) = closed {
@@ -238,15 +247,16 @@ impl Viewer {
         self.requests.push(Request::SaveSettings);
     }
 
-    fn load(&self, path: PathBuf) -> Tab {
+    fn load(&self, id: u64, path: PathBuf) -> Tab {
         let title =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-        Tab { title, path: Some(path.clone()), content: Content::Loading(Loading::start(path, &self.jobs)) }
+        Tab { id, title, path: Some(path.clone()), content: Content::Loading(Loading::start(path, &self.jobs)) }
     }
 
     fn reload(&mut self) {
-        if let Some(path) = self.tabs.get(self.active).and_then(|tab| tab.path.clone()) {
-            self.tabs[self.active] = self.load(path);
+        let file = self.tabs.get(self.active).and_then(|tab| Some((tab.id, tab.path.clone()?)));
+        if let Some((id, path)) = file {
+            self.tabs[self.active] = self.load(id, path);
         }
     }
 
@@ -266,7 +276,7 @@ impl Viewer {
             let Content::Loading(loading) = &tab.content else { continue };
             match loading.poll() {
                 None => {}
-                Some(Ok(document)) => *tab = Tab::of(document),
+                Some(Ok(document)) => *tab = Tab::of(tab.id, document),
                 Some(Err(error)) => tab.content = Content::Failed(error.to_string()),
             }
         }
@@ -282,8 +292,9 @@ impl Viewer {
 }
 
 impl Tab {
-    fn of(document: Document) -> Self {
+    fn of(id: u64, document: Document) -> Self {
         Self {
+            id,
             title: document.name.clone(),
             path: document.path.clone(),
             content: Content::Open(Box::new(OpenDocument::new(Arc::new(document)))),

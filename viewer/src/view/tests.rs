@@ -121,11 +121,39 @@ fn keys_zoom_pan_and_go_back() {
     assert!(zoomed.end - zoomed.start < whole.end - whole.start);
     press(&mut window, Key::D);
     assert!(selection(&window).visible.start > zoomed.start);
+    // Keys that follow each other quickly are one step of the history.
+    window.run_steps(40);
     press(&mut window, Key::Num0);
     assert_eq!(selection(&window).visible, whole);
     press_with(&mut window, Modifiers::COMMAND, Key::Z);
+    let back = selection(&window).visible;
+    assert!(back.end - back.start < whole.end - whole.start, "back to where it was zoomed in");
     press_with(&mut window, Modifiers::COMMAND, Key::Y);
     assert_eq!(selection(&window).visible, whole);
+}
+
+#[test]
+fn nothing_happens_behind_a_dialog() {
+    let mut window = profile_window(lively());
+    let before = selection(&window).clone();
+    press_with(&mut window, Modifiers::SHIFT, Key::Questionmark);
+    for key in [Key::W, Key::D, Key::Num0, Key::Period] {
+        press(&mut window, key);
+    }
+    press_with(&mut window, Modifiers::COMMAND, Key::W);
+    press(&mut window, Key::Escape);
+    assert_eq!(*selection(&window), before, "and the tab is still open");
+}
+
+#[test]
+fn closing_a_tab_keeps_the_one_that_is_shown() {
+    let mut window = profile_window(lively());
+    window.state_mut().open(Input::File("/nowhere/b.json".into()));
+    window.run();
+    window.get_by_label("Close profile").click();
+    window.run();
+    assert!(window.query_by_label("b.json can't be opened").is_some());
+    assert_eq!(window.state().tabs.len(), 1);
 }
 
 #[test]

@@ -301,7 +301,9 @@ fn one_sample_is_a_chart() {
     let test = chart(profile.finish());
     assert!(test.state().panel.scrolled.is_some());
     let scene = { test }.state_mut().scene(vec2(1000.0, 400.0));
-    assert!(scene.quads.len() > 2);
+    let blue = Theme::dark().category(traceview_core::model::Color::Blue);
+    let boxes = scene.quads.iter().filter(|quad| quad.color == blue && quad.rect.left() > GUTTER);
+    assert_eq!(boxes.count(), 2, "`main` and `once`");
 }
 
 #[test]
