@@ -195,6 +195,24 @@ impl Window<'_> {
         self.tell_and_see(&["mouseup", "1"]);
     }
 
+    /// Has the window manager close it, by Alt+F4, which the manager misses now and then: until it is gone.
+    ///
+    /// # Panics
+    /// When it stays.
+    pub fn close(&self) {
+        until("Alt+F4 closes the window", || {
+            let _missed = self.desktop.ask(&["key", "--delay", "60", "alt+F4"]);
+            let deadline = Instant::now() + Duration::from_secs(2);
+            while Instant::now() < deadline {
+                if self.desktop.ask(&["getwindowname", &self.id]).is_none() {
+                    return true;
+                }
+                thread::sleep(Duration::from_millis(50));
+            }
+            false
+        });
+    }
+
     /// What it looks like as soon as nothing has moved in it for a moment.
     ///
     /// # Panics

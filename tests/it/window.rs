@@ -51,7 +51,7 @@ fn keys_and_mouse_do_what_they_say() {
     let dark = choose_theme(&window, "dark");
     assert!(dark.brightness() < 0.4, "dark is {}", dark.brightness());
     choose_theme(&window, "light");
-    window.press(&["alt+F4"]);
+    window.close();
     assert_silent(&running.finish());
 
     let running = begin(&traceview, &desktop, &["open", &file]);
@@ -131,18 +131,18 @@ fn assert_silent(finished: &Finished) {
 fn the_window_opens_after_a_recording_and_the_exit_status_is_the_programs() {
     let Some(desktop) = Desktop::start("1400x900") else { return };
     let traceview = traceview();
-    let record = ["record", "-o", "out.json.gz", "--", "sh", "-c", "exit 7"];
     // By the window manager, and by Ctrl-C on the terminal.
-    let closings: [fn(&Window<'_>, &Running); 2] =
-        [|window, _| window.press(&["alt+F4"]), |_, running| running.signal_group("INT")];
-    for close in closings {
-        let running = begin(&traceview, &desktop, &record);
+    let closings: [(i32, fn(&Window<'_>, &Running)); 2] =
+        [(7, |window, _| window.close()), (9, |_, running| running.signal_group("INT"))];
+    for (code, close) in closings {
+        let script = format!("exit {code}");
+        let running = begin(&traceview, &desktop, &["record", "-o", "out.json.gz", "--", "sh", "-c", &script]);
         let window = desktop.window("sh - traceview");
         let _shown = window.still();
         assert!(traceview.path("out.json.gz").exists(), "saved before it is shown");
         close(&window, &running);
         let finished = running.finish();
-        assert_eq!(finished.code, 7, "{}", finished.stderr);
+        assert_eq!(finished.code, code, "{}", finished.stderr);
         assert!(finished.stderr.contains("Recorded "), "{}", finished.stderr);
         assert!(!finished.stderr.contains("window"), "{}", finished.stderr);
         fs::remove_file(traceview.path("out.json.gz")).unwrap();
