@@ -45,7 +45,7 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
         viewport: ViewportBuilder::default()
             .with_app_id(APP_ID)
             .with_title("traceview")
-            .with_inner_size([1280.0, 800.0])
+            .with_inner_size([1240.0, 740.0])
             .with_min_inner_size([480.0, 320.0])
             .with_icon(egui::IconData::default())
             .with_drag_and_drop(true),

@@ -210,7 +210,8 @@ fn sentence(document: &Document, tables: &Tables) -> String {
             if selection.range == TimeRange::ALL && some_threads.len() == all {
                 return format!("{subject} {amount} · {threads} · {time}");
             }
-            format!("{subject} {amount} · {threads} · {time} · {samples} samples")
+            let plural = if whole.total.samples == 1 { "" } else { "s" };
+            format!("{subject} {amount} · {threads} · {time} · {samples} sample{plural}")
         }
     }
 }
