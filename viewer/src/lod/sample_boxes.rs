@@ -5,7 +5,6 @@
 //! innermost stack node. A sample begins one strip at most and cuts one at most, so that there are no more than two
 //! for each sample, however deep the stacks are. Boxes are made of them for the depths that are shown.
 
-use std::borrow::Borrow;
 use std::ops::Range;
 
 use traceview_core::model::{Nanos, SampleTable, StackId, StackTable, Time};
@@ -128,30 +127,48 @@ impl Builder<'_> {
 
 /// The boxes of some depths as [`Spans`]: row 0 is the outermost of these depths.
 ///
-/// `B` is what holds the boxes, for example a reference or an `Arc`.
-#[derive(Clone, Debug)]
-pub struct BoxRows<B> {
-    boxes: B,
+/// Items are numbered row after row, so that what is drawn side by side lies side by side in memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoxRows {
     depths: Range<u32>,
-    /// Each item's strip and row.
-    strip: Vec<u32>,
+    start: Vec<Time>,
+    end: Vec<Time>,
     row: Vec<u32>,
+    node: Vec<StackId>,
 }
 
-impl<B: Borrow<SampleBoxes>> BoxRows<B> {
-    /// Makes the boxes of `depths`. What it takes grows with the depths asked for: of very deep stacks, ask for those
-    /// around the visible ones.
-    pub fn new(boxes: B, depths: Range<u32>) -> Self {
-        let all: &SampleBoxes = boxes.borrow();
-        let depths = depths.start..depths.end.min(all.depths);
-        let (mut strip, mut row) = (Vec::new(), Vec::new());
-        for (index, it) in (0..).zip(&all.strips) {
-            for depth in it.first_depth.max(depths.start)..depths.end.min(it.last_depth + 1) {
-                strip.push(index);
-                row.push(depth - depths.start);
+impl BoxRows {
+    /// Makes the boxes of `depths`, whose nodes are rows of `stacks`. What it takes grows with the depths asked for: of
+    /// very deep stacks, ask for those around the visible ones.
+    pub fn new(boxes: &SampleBoxes, depths: Range<u32>, stacks: &StackTable, index: &StackIndex) -> Self {
+        let end = depths.end.min(boxes.depths);
+        let depths = depths.start.min(end)..end;
+        let here = |strip: &Strip| strip.first_depth.max(depths.start)..depths.end.min(strip.last_depth + 1);
+        // How many boxes each row has, then where its next one goes.
+        let mut next = vec![0_usize; (depths.end - depths.start) as usize];
+        for depth in boxes.strips.iter().flat_map(here) {
+            next[(depth - depths.start) as usize] += 1;
+        }
+        let mut len = 0;
+        for place in &mut next {
+            len += std::mem::replace(place, len);
+        }
+        let (mut start, mut end) = (vec![Time(0); len], vec![Time(0); len]);
+        let (mut row, mut node) = (vec![0; len], vec![StackId::new(0); len]);
+        for strip in &boxes.strips {
+            let here = here(strip);
+            if here.is_empty() {
+                continue;
+            }
+            let innermost = index.at_depth(stacks, strip.innermost, here.end - 1);
+            for (depth, its_node) in here.rev().zip(stacks.ancestors(innermost)) {
+                let its_row = depth - depths.start;
+                let place = &mut next[its_row as usize];
+                (start[*place], end[*place], row[*place], node[*place]) = (strip.start, strip.end, its_row, its_node);
+                *place += 1;
             }
         }
-        Self { boxes, depths, strip, row }
+        Self { depths, start, end, row, node }
     }
 
     /// The depths that the rows show.
@@ -160,22 +177,23 @@ impl<B: Borrow<SampleBoxes>> BoxRows<B> {
     }
 
     /// The stack node of a box.
-    pub fn node(&self, item: usize, stacks: &StackTable, index: &StackIndex) -> StackId {
-        index.at_depth(stacks, self.strip(item).innermost, self.depths.start + self.row[item])
+    pub fn node(&self, item: usize) -> StackId {
+        self.node[item]
     }
 
-    fn strip(&self, item: usize) -> &Strip {
-        &self.boxes.borrow().strips[self.strip[item] as usize]
+    /// How many bytes the boxes take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.start) + size_of_val(&*self.end) + size_of_val(&*self.row) + size_of_val(&*self.node)
     }
 }
 
-impl<B: Borrow<SampleBoxes>> Spans for BoxRows<B> {
+impl Spans for BoxRows {
     fn len(&self) -> usize {
         self.row.len()
     }
 
     fn rows(&self) -> u32 {
-        self.depths.end.saturating_sub(self.depths.start)
+        self.depths.end - self.depths.start
     }
 
     fn row(&self, item: usize) -> u32 {
@@ -183,11 +201,11 @@ impl<B: Borrow<SampleBoxes>> Spans for BoxRows<B> {
     }
 
     fn start(&self, item: usize) -> Time {
-        self.strip(item).start
+        self.start[item]
     }
 
     fn duration(&self, item: usize) -> Nanos {
-        self.strip(item).end - self.strip(item).start
+        self.end[item] - self.start[item]
     }
 }
 
@@ -227,10 +245,10 @@ mod tests {
         let index = StackIndex::new(&stacks);
         let all = SampleBoxes::build(samples, &stacks, &index, TIMING);
         assert!(all.strips().len() <= 2 * samples.len(), "two strips for each sample at most");
-        let rows = BoxRows::new(&all, 0..u32::MAX);
+        let rows = BoxRows::new(&all, 0..u32::MAX, &stacks, &index);
         let mut boxes = Vec::new();
         for item in 0..rows.len() {
-            let node = rows.node(item, &stacks, &index);
+            let node = rows.node(item);
             assert_eq!(index.depth(node), rows.row(item));
             let start = rows.start(item);
             boxes.push((rows.row(item), node.index(), start.0, (start + rows.duration(item)).0));
@@ -285,9 +303,9 @@ mod tests {
         let all = SampleBoxes::build(&samples(&rows), &stacks, &index, TIMING);
         assert_eq!(all.strips().len(), 1000, "100 million boxes in as many strips as samples");
         assert_eq!(all.depths() as usize, DEPTH);
-        let window = BoxRows::new(&all, 50_000..50_003);
+        let window = BoxRows::new(&all, 50_000..50_003, &stacks, &index);
         assert_eq!((window.len(), window.rows()), (3000, 3));
-        assert_eq!(window.node(4, &stacks, &index), StackId::new(50_001));
+        assert_eq!(window.node(1_004), StackId::new(50_001), "row after row");
     }
 
     proptest! {

@@ -189,28 +189,10 @@ impl Match {
     }
 }
 
-/// The items of the boxes at hand that match. Items stand in the order of strips, then of depths.
+/// The items of the boxes at hand that match.
 fn matching_boxes(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u32> {
-    let (calls, window) = (&chart.rows.calls, chart.window());
-    let function = |node: StackId| document.profile.frames.function[calls.table().frame[node.index()].index()];
-    let mut items = Vec::new();
-    let mut first_item = 0_u32;
-    for strip in chart.rows.strips.strips() {
-        let depths = strip.first_depth.max(window.start)..window.end.min(strip.last_depth + 1);
-        if depths.is_empty() {
-            continue;
-        }
-        let innermost = calls.index().at_depth(calls.table(), strip.innermost, depths.end - 1);
-        let from = items.len();
-        for (depth, node) in depths.clone().rev().zip(calls.table().ancestors(innermost)) {
-            if wanted.has(function(node)) {
-                items.push(first_item + (depth - depths.start));
-            }
-        }
-        items[from..].reverse();
-        first_item += depths.end - depths.start;
-    }
-    items
+    let items = (0..).take(chart.boxes.spans().len());
+    items.filter(|item| wanted.has(chart.function(&document.profile, *item))).collect()
 }
 
 fn matching_slices(document: &Document, chart: &Chart, wanted: &Wanted) -> Vec<u32> {

@@ -26,14 +26,14 @@ pub(super) struct Chart {
 }
 
 /// Boxes of some depths.
-pub(super) type BoxPyramid = Pyramid<BoxRows<Arc<SampleBoxes>>>;
+pub(super) type BoxPyramid = Pyramid<BoxRows>;
 
 /// The rows of a thread.
 pub(super) struct ThreadRows {
     /// What boxes are of.
     pub(super) calls: Arc<CallNodes>,
     /// All boxes of its samples, as strips.
-    pub(super) strips: Arc<SampleBoxes>,
+    pub(super) strips: SampleBoxes,
     /// By depth, how many boxes there are above it; one entry more than depths.
     boxes_above: Vec<u64>,
     /// Its slices.
@@ -165,13 +165,14 @@ impl Charts {
 impl Chart {
     fn new(thread: ThreadId, rows: Arc<ThreadRows>, depths: &Range<u32>, generation: u64) -> Self {
         let window = rows.window(depths);
-        let boxes = Arc::new(Pyramid::build(BoxRows::new(Arc::clone(&rows.strips), window)));
+        let boxes = BoxRows::new(&rows.strips, window, rows.calls.table(), rows.calls.index());
+        let boxes = Arc::new(Pyramid::build(boxes));
         Self { thread, rows, boxes, generation }
     }
 
     /// The call node that a box is of.
     pub(super) fn call(&self, item: u32) -> StackId {
-        self.boxes.spans().node(item as usize, self.rows.calls.table(), self.rows.calls.index())
+        self.boxes.spans().node(item as usize)
     }
 
     /// The function that a box is of.
@@ -224,7 +225,7 @@ impl Chart {
     }
 
     fn bytes(&self) -> usize {
-        let boxes = self.boxes.spans().len() * 2 * size_of::<u32>() + self.boxes.index_bytes();
+        let boxes = self.boxes.spans().bytes() + self.boxes.index_bytes();
         let strips = size_of_val(self.rows.strips.strips());
         let above = size_of_val(&*self.rows.boxes_above);
         boxes + strips + above + self.rows.slices.index_bytes() + self.rows.waits.index_bytes()
@@ -245,7 +246,7 @@ impl ThreadRows {
             opening,
             calls: Arc::clone(calls),
             boxes_above: boxes_above(&strips),
-            strips: Arc::new(strips),
+            strips,
             slices: Arc::new(Pyramid::build(SliceRows::new(of_thread.clone()))),
             waits: Pyramid::build(of_thread),
         }
