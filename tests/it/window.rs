@@ -132,8 +132,8 @@ fn the_window_opens_after_a_recording_and_the_exit_status_is_the_programs() {
     let Some(desktop) = Desktop::start("1400x900") else { return };
     let traceview = traceview();
     // By the window manager, and by Ctrl-C on the terminal.
-    let closings: [(i32, fn(&Window<'_>, &Running)); 2] =
-        [(7, |window, _| window.close()), (9, |_, running| running.signal_group("INT"))];
+    type Close = fn(&Window<'_>, &Running);
+    let closings: [(i32, Close); 2] = [(7, |window, _| window.close()), (9, |_, running| running.signal_group("INT"))];
     for (code, close) in closings {
         let script = format!("exit {code}");
         let running = begin(&traceview, &desktop, &["record", "-o", "out.json.gz", "--", "sh", "-c", &script]);
