@@ -10,7 +10,7 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 /// A thread (or process) id of the kernel.
@@ -225,7 +225,9 @@ pub(crate) fn is_free_terminal() -> bool {
 }
 
 /// Has all that is written to stderr go to another file.
-pub(crate) fn redirect_stderr(to: BorrowedFd<'_>) -> io::Result<()> {
+// Only the making of a window has anybody to keep quiet.
+#[cfg(feature = "viewer")]
+pub(crate) fn redirect_stderr(to: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: plain numbers; nobody owns descriptor 2 so that its change could surprise them.
     if unsafe { libc::dup2(to.as_raw_fd(), libc::STDERR_FILENO) } == -1 {
         Err(io::Error::last_os_error())
