@@ -1,7 +1,7 @@
 //! How much of a thread's time was used, and by what, in each column of pixels: exact sums at any zoom level.
 //!
 //! [`Uses`] go in: spans of time, each with an amount that was used evenly over it, and a group that says by what. An
-//! [`Activity`] keeps running sums at every 32nd of them, so that a query costs a few steps for each column, however
+//! [`Activity`] keeps running sums at every eighth of them, so that a query costs a few steps for each column, however
 //! many uses lie in it. What lies on both sides of a column's edge is divided there to the nanosecond: columns side by
 //! side add up to what they cover, with nothing lost and nothing counted twice.
 
@@ -30,9 +30,9 @@ pub struct Activity<U> {
     sums: Vec<i64>,
 }
 
-/// Uses between two running sums: few, so that looking at them is cheap; many, so that the sums take about as much
-/// memory as a quarter of a sample.
-const BLOCK: usize = 32;
+/// Uses between two running sums: few, since a frame looks at half of them for each pixel of each track; enough that the
+/// sums of five groups take no more than a third of what samples do.
+const BLOCK: usize = 8;
 
 impl Columns {
     /// At most `most + 1` columns that cover `range`. They begin at multiples of their width, so that panning moves them

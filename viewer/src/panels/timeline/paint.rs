@@ -6,7 +6,7 @@ use egui::{Color32, Rect, Vec2, pos2, vec2};
 use traceview_core::model::{Nanos, ThreadId, Time, TimeRange};
 
 use super::layout::{self, Areas, Row, Rows};
-use super::model::{Overview, Palette, REASONS, Tracks};
+use super::model::{Overview, Palette, REASONS, Track, Tracks};
 use super::text;
 use crate::document::Document;
 use crate::lod::Columns;
@@ -39,6 +39,8 @@ const SMALL: f32 = 10.5;
 const HEADROOM: f32 = 4.0;
 /// Quads of all tracks together, at most.
 const MOST_QUADS: usize = 45_000;
+/// A track is not made coarser than this.
+const FEWEST_COLUMNS: u32 = 100;
 /// Columns of the overview, at most.
 const MOST_OVERVIEW_COLUMNS: u32 = 1200;
 /// How wide the lines at the edges of the visible part are in the overview.
@@ -169,24 +171,6 @@ pub(super) fn tracks(
     document: &Document,
     (rows, tracks): (&Rows, &Tracks),
 ) -> Scene {
-    let mut columns = TimeView::new(look.visible, layout::plot(Rect::from_min_size(pos2(0.0, 0.0), size)))
-        .pixels(look.pixels_per_point);
-    loop {
-        let scene = tracks_in_columns(size, look, body, document, (rows, tracks, columns));
-        if scene.quads.len() <= MOST_QUADS || columns < 100 {
-            return scene;
-        }
-        columns = columns * 2 / 3;
-    }
-}
-
-fn tracks_in_columns(
-    size: Vec2,
-    look: &Look,
-    body: &Body,
-    document: &Document,
-    (rows, tracks, columns): (&Rows, &Tracks, u32),
-) -> Scene {
     let mut scene = Scene::new(size, look.theme.canvas);
     let visible = rows.visible(body.scroll, body.scroll + size.y);
     let place = |index: usize| {
@@ -204,11 +188,16 @@ fn tracks_in_columns(
         }
     }
     scene.quad(pixel_column(GUTTER - 1.0, 0.0..size.y), look.theme.grid);
-    for (row, rect) in visible.map(place) {
+    let mut columns = view.pixels(look.pixels_per_point);
+    let end = visible.end;
+    for index in visible {
+        let (row, rect) = place(index);
         if let Row::Thread(thread) = row
             && document.timed
         {
-            paint_track(&mut scene, layout::plot(rect), thread, look, body, (tracks, columns));
+            let share = MOST_QUADS.saturating_sub(scene.quads.len()) / (end - index);
+            // What was too fine for one track is not tried again for those below it.
+            columns = paint_track(&mut scene, layout::plot(rect), thread, look, body, (tracks, columns, share));
         }
         paint_name(&mut scene, row, rect, look, body, (document, rows));
         scene.quad(hairline(rect), look.theme.grid);
@@ -261,38 +250,51 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
     }
 }
 
+/// Paints with at most `most` columns, and with fewer where it would take more than `share` quads. Gives how many.
 fn paint_track(
     scene: &mut Scene,
     plot: Rect,
     thread: ThreadId,
     look: &Look,
     body: &Body,
-    (tracks, most): (&Tracks, u32),
-) {
+    (tracks, mut most, share): (&Tracks, u32, usize),
+) -> u32 {
     let theme = &look.theme;
     let (track, palette) = match (tracks.get(thread), tracks.palette()) {
         (Some(Some(track)), Some(palette)) => (track, palette),
         (Some(None), _) => {
             scene.label(plot, "drawing this failed; that is a fault of traceview", theme.error);
-            return;
+            return most;
         }
         _ => {
             small_label(scene, plot, "…".to_owned(), theme.weak_text, Align::Left);
-            return;
+            return most;
         }
     };
-    let view = TimeView::new(look.visible, plot);
-    let groups = palette.colors.len();
-    let Some(columns) = Columns::covering(look.visible, most) else { return };
-    let (mut busy, mut waits) = (Vec::new(), Vec::new());
-    track.query_busy(columns, &mut busy);
-    track.waits.query(columns, &mut waits);
     let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
     let shade = |color: Color32| if counted { color } else { theme.dimmed(color) };
     let of_groups = palette.colors.iter().map(|color| theme.category(*color));
     let colors: Vec<Color32> = of_groups.chain(REASONS.map(|reason| theme.wait(reason))).map(shade).collect();
+    let before = scene.quads.len();
+    while let Some(columns) = Columns::covering(look.visible, most) {
+        paint_columns(scene, plot, look, (track, &colors), columns);
+        if scene.quads.len() - before <= share || most < FEWEST_COLUMNS {
+            break;
+        }
+        scene.quads.truncate(before);
+        most = most * 2 / 3;
+    }
+    most
+}
+
+fn paint_columns(scene: &mut Scene, plot: Rect, look: &Look, (track, colors): (&Track, &[Color32]), columns: Columns) {
+    let view = TimeView::new(look.visible, plot);
+    let groups = colors.len() - REASONS.len();
+    let (mut busy, mut waits) = (Vec::new(), Vec::new());
+    track.query_busy(columns, &mut busy);
+    track.waits.query(columns, &mut waits);
     let area = Rect::from_min_max(plot.min + vec2(0.0, HEADROOM), plot.max - vec2(0.0, 1.0));
-    let mut graph = Graph::new(scene, area, look.pixels_per_point, &colors);
+    let mut graph = Graph::new(scene, area, look.pixels_per_point, colors);
     let mut shares = vec![0.0; colors.len()];
     for (column, (busy, waits)) in (0..).zip(busy.chunks(groups).zip(waits.chunks(REASONS.len()))) {
         for (share, amount) in shares.iter_mut().zip(busy.iter().chain(waits)) {
