@@ -162,7 +162,7 @@ const ROWS: &[Row] = {
         row(C::CountOffCpu, Count, "Off-CPU time", "Count the time that code waited", &[]),
         row(C::CountSamples, Count, "Samples", "Count samples instead of time", &[]),
         row(C::Palette, Help, "Commands…", "Find a command by its name", &[command_shift(Key::P), plain(Key::F1)]),
-        row(C::ShowKeys, Help, "Keys", "Show all keys", &[any_shift(Key::Questionmark)]),
+        row(C::ShowKeys, Help, "Keys", "Show all keys", &[plain(Key::Questionmark)]),
     ]
 };
 
@@ -279,10 +279,6 @@ const fn control(key: Key) -> Shortcut {
 
 const fn shift(key: Key) -> Shortcut {
     shortcut(key, Modifiers::SHIFT, false)
-}
-
-const fn any_shift(key: Key) -> Shortcut {
-    shortcut(key, Modifiers::NONE, false)
 }
 
 const fn alt(key: Key) -> Shortcut {

@@ -96,7 +96,7 @@ impl Painted {
         let round = |at: f32| (at * pixels_per_point).round() / pixels_per_point;
         let pixel = 1.0 / pixels_per_point;
         if scene.background != Color32::TRANSPARENT {
-            add_quad(&mut mesh, Rect::from_min_size(origin, scene.size), scene.background);
+            mesh.add_colored_rect(Rect::from_min_size(origin, scene.size), scene.background);
         }
         for quad in &scene.quads {
             let min = pos2(round(quad.rect.min.x + origin.x), round(quad.rect.min.y + origin.y));
@@ -105,7 +105,7 @@ impl Painted {
                 round(quad.rect.max.x + origin.x).max(min.x + pixel),
                 round(quad.rect.max.y + origin.y).max(min.y + pixel),
             );
-            add_quad(&mut mesh, Rect { min, max }, quad.color);
+            mesh.add_colored_rect(Rect { min, max }, quad.color);
         }
         for line in &scene.lines {
             add_line(&mut mesh, line, origin.to_vec2());
@@ -196,10 +196,6 @@ fn place(label: &Label, size: Vec2) -> Pos2 {
         Align::Right => label.rect.right() - PADDING - size.x,
     };
     pos2(x, label.rect.center().y - size.y / 2.0)
-}
-
-fn add_quad(mesh: &mut Mesh, rect: Rect, color: Color32) {
-    mesh.add_colored_rect(rect, color);
 }
 
 fn add_line(mesh: &mut Mesh, line: &Line, offset: Vec2) {

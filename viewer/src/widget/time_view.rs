@@ -39,7 +39,7 @@ impl TimeView {
         Nanos((f64::from(points) / f64::from(self.width.max(1.0)) * self.length()).round() as i64)
     }
 
-    /// The part of time that lies across `points` less or more, for level-of-detail queries: as whole pixels.
+    /// How many pixels wide it is, as level-of-detail queries ask.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a screen has few pixels")]
     pub fn pixels(&self, pixels_per_point: f32) -> u32 {
         (self.width * pixels_per_point).round().max(1.0) as u32

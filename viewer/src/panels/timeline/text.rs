@@ -9,6 +9,7 @@ use traceview_core::report::{format_duration, format_percent};
 use super::layout::{Row, Rows};
 use super::model::{Busy, Doing, Track, doing};
 use crate::document::Document;
+use crate::panels::amounts::grouped;
 use crate::widget::TimeView;
 
 /// What a row is called.
@@ -81,20 +82,8 @@ fn share(cpu: f64, rows: &Rows) -> String {
 
 /// `1 thread`, `12 threads`, `12,345 samples`.
 pub(super) fn count(number: usize, thing: &str) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + thing.len() + 6);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text.push(' ');
-    text.push_str(thing);
-    if number != 1 {
-        text.push('s');
-    }
-    text
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number as u64))
 }
 
 /// How many threads there are, and how many of them are not shown.
