@@ -3,7 +3,7 @@
 
 use traceview_core::model::WaitReason;
 
-use super::event::{ThreadIndex, Wait};
+use super::event::{ThreadIndex, Wait, WaitStack};
 
 /// At how many ticks in a row a thread must be seen in one place before the sleep counts as a wait. The kernel's counters
 /// have the shorter ones.
@@ -157,9 +157,9 @@ impl Activity {
         wait
     }
 
-    /// It was ready, but had no CPU, from `start` until `now`, and its stack was seen.
-    pub(crate) fn queued(&mut self, start: i64, now: i64) -> Option<Wait> {
-        self.note(Wait { start, seen: true, ..of(self.thread, WaitReason::Runnable, now) })
+    /// It was ready, but had no CPU, from `start` until `now`.
+    pub(crate) fn queued(&mut self, start: i64, now: i64, stack: WaitStack) -> Option<Wait> {
+        self.note(Wait { start, stack, ..of(self.thread, WaitReason::Runnable, now) })
     }
 
     /// Waits do not overlap: what began before the last one ended is none.
@@ -170,7 +170,7 @@ impl Activity {
 }
 
 const fn of(thread: ThreadIndex, reason: WaitReason, end: i64) -> Wait {
-    Wait { thread, start: end, end, reason, syscall: None, target: None, seen: false }
+    Wait { thread, start: end, end, reason, syscall: None, target: None, stack: WaitStack::Unseen }
 }
 
 fn finished(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
@@ -178,7 +178,7 @@ fn finished(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
         start: sleep.since,
         syscall: sleep.syscall,
         target: sleep.target.clone(),
-        seen: sleep.seen,
+        stack: if sleep.seen { WaitStack::Asleep } else { WaitStack::Unseen },
         ..of(thread, WaitReason::Blocked, now)
     }
 }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn span(wait: Option<Wait>) -> Option<(i64, i64, WaitReason, bool)> {
-        wait.map(|wait| (wait.start, wait.end, wait.reason, wait.seen))
+        wait.map(|wait| (wait.start, wait.end, wait.reason, wait.stack != WaitStack::Unseen))
     }
 
     /// A thread that fell asleep at 10 and is settled.
@@ -263,9 +263,9 @@ mod tests {
     #[test]
     fn waits_do_not_overlap() {
         let mut activity = settled();
-        assert_eq!(span(activity.queued(15, 18)), Some((15, 18, WaitReason::Runnable, true)));
+        assert_eq!(span(activity.queued(15, 18, WaitStack::Sample)), Some((15, 18, WaitReason::Runnable, true)));
         assert_eq!(activity.wake(20), None, "it began before the queueing ended");
         assert_eq!(activity.waited_until(), 20);
-        assert_eq!(activity.queued(19, 25), None);
+        assert_eq!(activity.queued(19, 25, WaitStack::Sample), None);
     }
 }

@@ -49,6 +49,11 @@ impl Ticker {
         Duration::from_nanos((self.deadline - now_ns).max(0).cast_unsigned())
     }
 
+    /// Time between two slots.
+    pub(crate) const fn period_ns(&self) -> i64 {
+        self.period_ns
+    }
+
     /// The deadline that was due last.
     pub(crate) const fn last_deadline(&self) -> i64 {
         self.last_deadline

@@ -71,7 +71,7 @@ pub(crate) enum Event {
     ThreadEnd(ThreadEnd),
     /// A thread was running and was looked at.
     Sample(Sample),
-    /// A thread was found asleep; its stack is that of the [`Event::Wait`]s that follow and say they were seen.
+    /// A thread was found asleep; its stack is that of the [`Event::Wait`]s that follow and say so.
     Asleep {
         /// Which.
         thread: ThreadIndex,
@@ -154,6 +154,17 @@ pub(crate) struct Wait {
     pub(crate) syscall: Option<u64>,
     /// What that call's descriptor is.
     pub(crate) target: Option<String>,
-    /// Whether its stack was seen: it is that of the thread's last [`Event::Asleep`].
-    pub(crate) seen: bool,
+    /// What its stack is.
+    pub(crate) stack: WaitStack,
+}
+
+/// Where the stack of a [`Wait`] is to be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WaitStack {
+    /// It was not seen.
+    Unseen,
+    /// It is that of the thread's last [`Event::Asleep`].
+    Asleep,
+    /// It is that of the thread's last [`Event::Sample`], which was taken where it lost its CPU, or shortly before.
+    Sample,
 }

@@ -100,6 +100,8 @@ fn parse_written_bytes(text: &str) -> Option<u64> {
 /// The numbers of `status` that we use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Status {
+    /// Whether the thread runs or is ready to.
+    pub(crate) is_ready: bool,
     /// Signals waiting for the thread or its process, bit (n − 1) for signal n.
     pub(crate) pending: u64,
     /// Signals that the thread does not want now.
@@ -130,6 +132,11 @@ impl Status {
         self.pending & !self.blocked & !self.ignored_in_effect() != 0
     }
 
+    /// Whether the thread has a CPU, if it was put on one `runs` times: it has left it once less then.
+    pub(crate) const fn has_cpu(&self, runs: u64) -> bool {
+        runs > self.voluntary_switches + self.involuntary_switches
+    }
+
     fn ignored_in_effect(&self) -> u64 {
         let by_default = bit(libc::SIGCHLD) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
         self.ignored | (by_default & !self.caught)
@@ -150,6 +157,7 @@ pub(crate) fn parse_status(text: &str) -> Status {
         let signals = || u64::from_str_radix(value, 16).unwrap_or(0);
         let number = || value.parse().unwrap_or(0);
         match key {
+            "State" => status.is_ready = value.starts_with('R'),
             "SigPnd" | "ShdPnd" => status.pending |= signals(),
             "SigBlk" => status.blocked = signals(),
             "SigIgn" => status.ignored = signals(),

@@ -1,12 +1,13 @@
 //! The threads and processes that are traced now.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
-use super::proc_fs::{ProcFile, SchedStat, Whereabouts, parse_schedstat, parse_syscall};
+use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
 
@@ -17,7 +18,7 @@ pub(crate) const SMALL_STACK: usize = 64 << 10;
 pub(crate) const LARGEST_COPY: usize = 256 << 10;
 
 /// Files of each thread that are kept open.
-const FILES_OF_A_THREAD: usize = 2;
+const FILES_OF_A_THREAD: usize = 3;
 
 /// Open files that are left for everything else: maps, names, the program's own files.
 const OTHER_FILES: usize = 128;
@@ -51,9 +52,34 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
+    /// What the last look or stop found.
+    pub(crate) looked: LastLook,
+    /// Time in a queue for a CPU that was made waits of, as its clock shows it.
+    pub(crate) queued_ns: i64,
+    /// At how many looks in a row it was found not to have run.
+    pub(crate) idle_looks: u32,
+    /// Whether it is [looked at in turns](Rota) only.
+    is_far: bool,
+    /// The number of its turn.
+    turn: u64,
     keeps_files: bool,
     syscall_file: Option<ProcFile>,
     schedstat_file: Option<ProcFile>,
+    status_file: Option<ProcFile>,
+}
+
+/// What a look at a thread found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LastLook {
+    /// When.
+    pub(crate) at: i64,
+    /// What the scheduler had counted.
+    pub(crate) sched: SchedStat,
+    /// Whether it had a CPU.
+    pub(crate) had_cpu: bool,
+    /// While it is ready to run each moment counts as use of a CPU or as queueing for one: since when it would have to have
+    /// been ready for its counts to be what they are. `None` if it was not stopped since it woke.
+    pub(crate) ready_since: Option<i64>,
 }
 
 /// An interrupt on its way.
@@ -63,8 +89,10 @@ pub(crate) struct Interrupt {
     pub(crate) sent: i64,
     /// The moment at which the sampler meant to look.
     pub(crate) due: i64,
-    /// How long the thread had queued for CPUs by then, if that is known.
-    pub(crate) queued_before_ns: Option<i64>,
+    /// What the scheduler had counted by then, if that is known.
+    pub(crate) before: Option<SchedStat>,
+    /// Whether the sampler itself had just taken the thread's CPU: it stops in the place where it was then.
+    pub(crate) lost_cpu: bool,
 }
 
 impl Thread {
@@ -84,9 +112,15 @@ impl Thread {
             stack_need: LARGEST_COPY,
             rest_until: 0,
             named: false,
+            looked: LastLook { at: 0, sched: SchedStat::default(), had_cpu: false, ready_since: None },
+            queued_ns: 0,
+            idle_looks: 0,
+            is_far: false,
+            turn: 0,
             keeps_files,
             syscall_file: None,
             schedstat_file: None,
+            status_file: None,
         };
         thread.open_files();
         thread
@@ -99,6 +133,20 @@ impl Thread {
         }
         self.syscall_file = ProcFile::open(self.pid, self.tid, "syscall").ok();
         self.schedstat_file = ProcFile::open(self.pid, self.tid, "schedstat").ok();
+        self.status_file = None;
+    }
+
+    /// Its status. Few threads are asked for it, so its file is opened when it is.
+    pub(crate) fn status(&mut self) -> Option<Status> {
+        let mut buffer = [0; 4096];
+        if self.status_file.is_none() {
+            let file = ProcFile::open(self.pid, self.tid, "status").ok()?;
+            if !self.keeps_files {
+                return file.read(&mut buffer).map(parse_status);
+            }
+            self.status_file = Some(file);
+        }
+        self.status_file.as_ref()?.read(&mut buffer).map(parse_status)
     }
 
     /// What the scheduler counted of it so far.
@@ -142,10 +190,12 @@ pub(crate) struct Process {
     pub(crate) pid: Tid,
     /// Its threads that are alive.
     pub(crate) threads: Vec<Tid>,
-    /// What its clock showed at the last tick.
+    /// What its clock showed when its threads' use of CPUs was last compared with it.
     pub(crate) cpu_ns: i64,
-    /// Whether one of its threads was awake at the last tick, or asleep for so short that it is still looked at.
-    pub(crate) busy: bool,
+    /// How much of the CPU time since then can be that of the threads that were looked at.
+    pub(crate) explained_ns: i64,
+    /// How many of its threads are looked at in turns only.
+    pub(crate) far: usize,
     /// Whether its memory map was sent to the unwinder since it started or execed.
     pub(crate) mapped: bool,
     /// Where its memory that can be written was when its map was last read, in order: stacks lie there.
@@ -169,12 +219,50 @@ impl Process {
     }
 }
 
+/// How often a thread is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// At each tick.
+    Near,
+    /// In turns with others: it sleeps, and has for some time.
+    Far,
+}
+
+/// Who is looked at when: threads that may run at each tick, those that sleep in turns, so that a tick's work grows with
+/// the threads that run, not with all. If the time does not do for all, the next tick goes on where it ended.
+///
+/// A turn is good if it is the last that its thread was given.
+#[derive(Default)]
+struct Rota {
+    near: VecDeque<(Tid, u64)>,
+    far: VecDeque<(Tid, u64)>,
+    last_turn: u64,
+}
+
+impl Rota {
+    fn queue(&mut self, place: Place) -> &mut VecDeque<(Tid, u64)> {
+        match place {
+            Place::Near => &mut self.near,
+            Place::Far => &mut self.far,
+        }
+    }
+
+    /// Gives a thread a turn; its number.
+    fn put(&mut self, place: Place, tid: Tid) -> u64 {
+        self.last_turn += 1;
+        let turn = self.last_turn;
+        self.queue(place).push_back((tid, turn));
+        turn
+    }
+}
+
 /// All traced threads and processes.
 #[derive(Default)]
 pub(crate) struct ThreadTable {
     threads: FxHashMap<Tid, Thread>,
     processes: Vec<Process>,
     alive: FxHashMap<Tid, ProcessIndex>,
+    rota: Rota,
     thread_count: usize,
     keep_files: usize,
     may_keep_files: usize,
@@ -217,13 +305,42 @@ impl ThreadTable {
         &mut self.processes[index]
     }
 
-    /// The processes that are alive, in order of appearance.
-    pub(crate) fn living(&self) -> Vec<ProcessIndex> {
-        let mut living: Vec<_> = self.alive.values().copied().collect();
-        living.sort_unstable();
-        living
+    /// The processes that are alive and have more than `far` threads that are looked at in turns only.
+    pub(crate) fn with_more_far_than(&self, far: usize) -> Vec<ProcessIndex> {
+        self.alive.values().copied().filter(|index| self.processes[*index].far > far).collect()
     }
 
+    /// Has a thread looked at each tick (`Place::Near`), or in turns only, from now on.
+    pub(crate) fn place(&mut self, tid: Tid, place: Place) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let was_far = std::mem::replace(&mut thread.is_far, place == Place::Far);
+        let process = &mut self.processes[thread.process];
+        process.far = process.far + usize::from(place == Place::Far) - usize::from(was_far);
+        thread.turn = self.rota.put(place, tid);
+    }
+
+    /// Has a thread looked at each tick if it was not so far.
+    pub(crate) fn bring_near(&mut self, tid: Tid) {
+        if self.is_far(tid) {
+            self.place(tid, Place::Near);
+        }
+    }
+
+    /// Whether a thread is looked at in turns only.
+    pub(crate) fn is_far(&self, tid: Tid) -> bool {
+        self.threads.get(&tid).is_some_and(|thread| thread.is_far)
+    }
+
+    /// Takes the thread whose turn it is in `place`. `None` if it is gone, or elsewhere by now.
+    pub(crate) fn next(&mut self, place: Place) -> Option<Tid> {
+        let (tid, turn) = self.rota.queue(place).pop_front()?;
+        self.threads.get(&tid).is_some_and(|thread| thread.turn == turn).then_some(tid)
+    }
+
+    /// How many turns there are in `place`.
+    pub(crate) fn turns(&mut self, place: Place) -> usize {
+        self.rota.queue(place).len()
+    }
     /// Adds a process.
     pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
         let index = self.processes.len();
@@ -231,7 +348,8 @@ impl ThreadTable {
             pid,
             threads: Vec::new(),
             cpu_ns: 0,
-            busy: true,
+            explained_ns: 0,
+            far: 0,
             mapped: false,
             writable: Vec::new(),
             deep: None,
@@ -246,10 +364,10 @@ impl ThreadTable {
         self.thread_count += 1;
         let pid = self.processes[process].pid;
         self.processes[process].threads.push(tid);
-        self.processes[process].busy = true;
         let keeps_files = self.keep_files < self.may_keep_files;
         self.keep_files += usize::from(keeps_files);
         self.threads.insert(tid, Thread::new(index, process, (pid, tid), keeps_files));
+        self.place(tid, Place::Near);
         index
     }
 
@@ -257,7 +375,9 @@ impl ThreadTable {
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
         self.keep_files -= usize::from(thread.keeps_files);
-        self.processes[thread.process].threads.retain(|other| *other != tid);
+        let process = &mut self.processes[thread.process];
+        process.threads.retain(|other| *other != tid);
+        process.far -= usize::from(thread.is_far);
         Some(thread)
     }
 
@@ -273,7 +393,7 @@ mod tests {
 
     #[test]
     fn files_of_threads_leave_room_for_others() {
-        let mut table = ThreadTable::new(OTHER_FILES + 5);
+        let mut table = ThreadTable::new(OTHER_FILES + 2 * FILES_OF_A_THREAD + 1);
         let us = Tid::try_from(std::process::id()).unwrap();
         let process = table.add_process(us);
         // Ids beyond the largest of Linux, so that nothing is opened.
@@ -286,6 +406,26 @@ mod tests {
         table.remove(tids[0]);
         table.add_thread(process, tids[0]);
         assert!(kept(&mut table, tids[0]), "its place is free again");
+    }
+
+    #[test]
+    fn each_thread_has_one_turn_at_a_time() {
+        let mut table = ThreadTable::new(0);
+        let process = table.add_process(1 << 23);
+        let tids = [1 << 23, (1 << 23) + 1];
+        for tid in tids {
+            table.add_thread(process, tid);
+        }
+        assert_eq!([table.next(Place::Near), table.next(Place::Near)], tids.map(Some));
+        table.place(tids[0], Place::Far);
+        table.place(tids[1], Place::Far);
+        assert_eq!((table.process(process).far, table.turns(Place::Near)), (2, 0));
+        table.bring_near(tids[0]);
+        assert_eq!(table.next(Place::Far), None, "it has a turn among the near now");
+        assert_eq!(table.next(Place::Far), Some(tids[1]));
+        table.remove(tids[0]);
+        assert_eq!(table.next(Place::Near), None, "it is gone");
+        assert_eq!(table.process(process).far, 1);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use framehop::FrameAddress;
 use traceview_core::model::SampleFlags;
 
 use crate::sampler::LARGEST_COPY;
-use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait};
+use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait, WaitStack};
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::Recycled;
 use crate::sampler::ptrace::sys;
@@ -158,9 +158,9 @@ impl Unwinder<'_> {
             Event::Sample(sample) => {
                 let process = self.threads[sample.thread].process;
                 let (stack, _) = self.unwind(process, sample.time, sample.snapshot);
-                let time = sample.time - self.start;
-                let flags = SampleFlags::NONE;
-                self.threads[sample.thread].samples.push(RawSample { time, stack, cpu_ns: sample.cpu_ns, flags });
+                let samples = &mut self.threads[sample.thread].samples;
+                let time = (sample.time - self.start).max(samples.last().map_or(i64::MIN, |last| last.time));
+                samples.push(RawSample { time, stack, cpu_ns: sample.cpu_ns, flags: SampleFlags::NONE });
             }
             Event::Asleep { thread, snapshot } => {
                 // The syscall is named by the wait, and is no frame of its stack.
@@ -173,7 +173,11 @@ impl Unwinder<'_> {
     }
 
     fn on_wait(&mut self, wait: Wait) {
-        let stack = if wait.seen { self.asleep[wait.thread] } else { None };
+        let stack = match wait.stack {
+            WaitStack::Unseen => None,
+            WaitStack::Asleep => self.asleep[wait.thread],
+            WaitStack::Sample => self.threads[wait.thread].latest_stack().map(|stack| (stack, false)),
+        };
         self.threads[wait.thread].waits.push(RawWait {
             start: wait.start - self.start,
             duration: wait.end - wait.start,

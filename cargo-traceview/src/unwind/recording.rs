@@ -76,6 +76,14 @@ pub struct ThreadRecord {
     pub waits: Vec<RawWait>,
 }
 
+impl ThreadRecord {
+    /// The stack of its last sample, unless it waited after that.
+    pub(super) fn latest_stack(&self) -> Option<u32> {
+        let waited_until = self.waits.last().map_or(i64::MIN, |wait| wait.start + wait.duration);
+        self.samples.last().filter(|sample| sample.time >= waited_until).map(|sample| sample.stack)
+    }
+}
+
 /// A sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawSample {

@@ -78,9 +78,7 @@ impl Tracer<'_> {
             self.rename_thread(process, former, tid, now);
         }
         self.wake(tid, now);
-        let entry = self.table.process(process);
-        entry.forget_memory();
-        entry.busy = true;
+        self.table.process(process).forget_memory();
         if let Some(thread) = self.table.get(tid) {
             thread.open_files();
             thread.stack_range = (0, 0);

@@ -1,117 +1,227 @@
 //! Looking at threads: who runs, who sleeps, and in what.
 
-use std::io;
-
 use super::super::activity::{Sleep, Step};
 use super::super::arch::RESTART_SYSCALL;
-use super::super::event::{Event, Snapshot, Wait};
-use super::super::proc_fs::{self, Whereabouts};
-use super::super::thread_table::Interrupt;
+use super::super::event::{Event, ProcessIndex, Snapshot, Wait, WaitStack};
+use super::super::proc_fs::{self, SchedStat, Status, Whereabouts};
+use super::super::thread_table::{Interrupt, LastLook, Place};
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, Tracer};
+use super::{IN_FLIGHT_LIMIT, SHORTEST_QUEUEING_NS, Tracer};
 
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
 
 /// At how many threads a tick looks before it takes the reports that came meanwhile.
-const LOOKS_BETWEEN_REPORTS: usize = 32;
+const LOOKS_BETWEEN_REPORTS: usize = 8;
+
+/// A tick looks at no more threads after this part of its time.
+const LOOKS_PER_PERIOD: i64 = 3;
+
+/// A thread that was found not to have run at this many looks in a row is looked at in turns only.
+const LOOKS_UNTIL_FAR: u32 = 32;
+
+/// So many of those are looked at in each tick,
+const FAR_AT_ONCE: usize = 8;
+
+/// or if there are many one of so many.
+const FAR_TURNS: usize = 32;
+
+/// The time between a thread's stop and its next turn on a CPU, and between two readings of clocks.
+const CLOCKS_APART_NS: i64 = 100_000;
+
+/// Whether a thread that is ready to run has a CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    /// It has.
+    Running,
+    /// It had until the sampler itself took it, a moment ago.
+    JustLost,
+    /// It waits for one.
+    Queued,
+    /// That it is ready was wrong.
+    Asleep,
+}
 
 impl Tracer<'_> {
     /// Looks at every thread that may have moved since the last tick.
-    pub(super) fn tick(&mut self, now: i64) -> io::Result<()> {
-        self.unanswered = 0;
+    pub(super) fn tick(&mut self, now: i64) {
+        self.asked.clear();
         self.tick_started = now;
-        let mut now = now;
-        let mut looks = 0_usize;
-        for index in self.table.living() {
-            let process = self.table.process(index);
-            // A process whose clock stands still has no thread that ran: one call tells that of all of them.
-            let cpu_ns = sys::process_cpu_ns(process.pid);
-            if !process.busy && cpu_ns == Some(process.cpu_ns) {
-                continue;
-            }
-            process.cpu_ns = cpu_ns.unwrap_or(process.cpu_ns);
-            let threads = process.threads.clone();
-            let mut busy = false;
-            for tid in threads {
-                busy |= self.look(tid, now);
-                looks += 1;
-                // Nobody is held while thousands of others are looked at.
-                if self.unanswered > 0 && looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
-                    self.take_reports()?;
-                    now = sys::monotonic_ns();
-                }
-            }
-            self.table.process(index).busy = busy;
+        self.is_crowded = std::mem::take(&mut self.awake) > self.cpus;
+        let until = now + self.ticker.period_ns() / LOOKS_PER_PERIOD;
+        let near = self.table.turns(Place::Near);
+        self.look_at(Place::Near, near, until);
+        let far = self.table.turns(Place::Far);
+        self.look_at(Place::Far, (far / FAR_TURNS).max(FAR_AT_ONCE).min(far), until);
+        if far > FAR_AT_ONCE {
+            self.look_where_cpu_was_used(until);
         }
-        Ok(())
     }
 
-    /// Looks at one thread; whether it has to be looked at again even if its process's clock stands still.
-    fn look(&mut self, tid: Tid, now: i64) -> bool {
-        let Some(thread) = self.table.get(tid) else { return false };
+    /// Looks at the next `count` threads in `place`, or as many as there is time for.
+    fn look_at(&mut self, place: Place, count: usize, until: i64) {
+        let mut now = sys::monotonic_ns();
+        for looks in 1..=count {
+            if let Some(tid) = self.table.next(place) {
+                let place = self.look(tid, now);
+                self.table.place(tid, place);
+            }
+            // Nobody is held while thousands of others are looked at.
+            if looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
+                self.take_answers();
+                now = sys::monotonic_ns();
+                if now >= until {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A process's clock tells whether its threads that are not looked at now used a CPU: then it is seen which.
+    fn look_where_cpu_was_used(&mut self, until: i64) {
+        for index in self.table.with_more_far_than(FAR_AT_ONCE) {
+            let process = self.table.process(index);
+            let Some(cpu_ns) = sys::process_cpu_ns(process.pid) else { continue };
+            let used = cpu_ns - std::mem::replace(&mut process.cpu_ns, cpu_ns);
+            let explained = std::mem::take(&mut process.explained_ns);
+            // Where nobody else ran its clock stands still, else readings of clocks are some time apart.
+            if used <= if explained == 0 { 0 } else { explained + CLOCKS_APART_NS } {
+                continue;
+            }
+            let threads = process.threads.clone();
+            for tid in threads {
+                if self.table.is_far(tid) {
+                    let now = sys::monotonic_ns();
+                    if now >= until {
+                        break;
+                    }
+                    if self.look(tid, now) == Place::Near {
+                        self.table.place(tid, Place::Near);
+                    }
+                }
+            }
+            self.take_answers();
+        }
+    }
+
+    /// Looks at one thread, and tells how often it is to be looked at from now on.
+    fn look(&mut self, tid: Tid, now: i64) -> Place {
+        let Some(thread) = self.table.get(tid) else { return Place::Far };
+        let (process, before) = (thread.process, thread.looked);
+        thread.looked.at = now;
         if let Some(interrupt) = &mut thread.interrupt {
             if now - interrupt.sent > INTERRUPT_AGAIN_NS {
                 interrupt.sent = now;
                 let _gone_already = sys::interrupt(tid);
             }
-            return true;
+            return self.is_awake(process, now - before.at);
         }
         if now < thread.rest_until {
-            return true;
+            return self.is_awake(process, now - before.at);
         }
         if thread.activity.is_stopped() {
-            return false;
+            return Place::Far;
         }
         // Before its place: if it was not put on a CPU since, that still is its place.
         let sched = thread.schedstat();
+        if let Some(sched) = sched {
+            thread.looked.sched = sched;
+        }
         let runs = sched.map(|sched| sched.runs);
         if thread.activity.sleeps_on(runs) {
-            return false;
+            thread.looked.ready_since = None;
+            thread.idle_looks += 1;
+            return if thread.idle_looks >= LOOKS_UNTIL_FAR { Place::Far } else { Place::Near };
         }
+        thread.idle_looks = 0;
+        if let (true, Some(sched), None) = (self.is_crowded, sched, thread.activity.sleep()) {
+            let turn = turn(before, sched, self.tick_started, || thread.status());
+            thread.looked.had_cpu = turn == Turn::Running;
+            if turn != Turn::Asleep {
+                self.note_queueing(tid, sched, now);
+                if turn != Turn::Queued {
+                    self.interrupt(tid, Some(sched), turn == Turn::JustLost);
+                }
+                return self.is_awake(process, now - before.at);
+            }
+        }
+        self.look_at_place(tid, now, sched, before)
+    }
+
+    /// Looks at where a thread is, and interrupts it if it runs.
+    fn look_at_place(&mut self, tid: Tid, now: i64, sched: Option<SchedStat>, before: LastLook) -> Place {
+        let Some(thread) = self.table.get(tid) else { return Place::Far };
+        let process = thread.process;
         match thread.whereabouts() {
             None => {
                 // A thread that is there, but hides.
                 self.hidden_looks += u64::from(sched.is_some());
-                true
+                self.is_awake(process, now - before.at)
             }
             Some(Whereabouts::Running) => {
+                thread.looked.had_cpu = true;
                 self.wake(tid, now);
-                self.interrupt(tid, sched.map(|sched| sched.wait_ns));
-                true
+                self.interrupt(tid, sched, false);
+                self.is_awake(process, now - before.at)
             }
             Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
                 // A call that a stop interrupted goes on under another number.
                 let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
-                self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs))
+                let runs = sched.map(|sched| sched.runs);
+                thread.looked.had_cpu = false;
+                thread.looked.ready_since = None;
+                let used = sched.map_or(0, |sched| sched.cpu_ns - before.sched.cpu_ns);
+                self.table.process(process).explained_ns += used;
+                self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs));
+                Place::Near
             }
         }
     }
 
-    fn interrupt(&mut self, tid: Tid, queued_before_ns: Option<i64>) {
+    /// A thread is awake, and can have used a CPU for so long since it was looked at before.
+    fn is_awake(&mut self, process: ProcessIndex, since_ns: i64) -> Place {
+        self.awake += 1;
+        self.table.process(process).explained_ns += since_ns;
+        Place::Near
+    }
+
+    fn interrupt(&mut self, tid: Tid, before: Option<SchedStat>, lost_cpu: bool) {
         let due = self.ticker.last_deadline();
         let Some(thread) = self.table.get(tid) else { return };
         let sent = sys::monotonic_ns();
         if sys::interrupt(tid).is_ok() {
-            thread.interrupt = Some(Interrupt { sent, due, queued_before_ns });
-            self.unanswered += 1;
+            thread.interrupt = Some(Interrupt { sent, due, before, lost_cpu });
+            // One that has no CPU can only answer when this thread gives up its own.
+            if !lost_cpu {
+                self.asked.push(tid);
+            }
         }
     }
 
-    /// The thread was seen asleep; whether it has to be looked at again.
-    fn asleep(&mut self, tid: Tid, seen: Sleep) -> bool {
-        let Some(thread) = self.table.get(tid) else { return false };
+    /// Makes a wait of the time that the thread queued for a CPU, up to the turn that it had or has.
+    fn note_queueing(&mut self, tid: Tid, sched: SchedStat, now: i64) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let queued = sched.wait_ns - std::mem::replace(&mut thread.queued_ns, sched.wait_ns);
+        let start = thread.activity.waited_until().max(now - queued);
+        if now - start >= SHORTEST_QUEUEING_NS {
+            let wait = thread.activity.queued(start, now, WaitStack::Sample);
+            self.send_wait(wait);
+        }
+    }
+
+    /// The thread was seen asleep.
+    fn asleep(&mut self, tid: Tid, seen: Sleep) {
+        let Some(thread) = self.table.get(tid) else { return };
         let (wait, step) = thread.activity.seen_asleep(seen);
         self.send_wait(wait);
-        match step {
-            Step::LookAgain => true,
-            Step::SeeStack => self.see_sleep(tid),
-            Step::LeaveAlone => false,
+        if step == Step::SeeStack {
+            self.see_sleep(tid);
         }
     }
 
     /// The thread's sleep, if it was in one, is over.
     pub(super) fn wake(&mut self, tid: Tid, now: i64) {
+        self.table.bring_near(tid);
         let wait = self.table.get(tid).and_then(|thread| thread.activity.wake(now));
         self.send_wait(wait);
     }
@@ -124,23 +234,23 @@ impl Tracer<'_> {
         }
     }
 
-    /// The thread has slept for long enough to see what it sleeps in; whether it has to be looked at again.
-    fn see_sleep(&mut self, tid: Tid) -> bool {
+    /// The thread has slept for long enough to see what it sleeps in.
+    fn see_sleep(&mut self, tid: Tid) {
         if !self.options.off_cpu {
-            return false;
+            return;
         }
-        let Some(thread) = self.table.get(tid) else { return false };
+        let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
-        let Some(sleep) = thread.activity.sleep() else { return false };
+        let Some(sleep) = thread.activity.sleep() else { return };
         if sleep.syscall.is_some_and(takes_descriptor) {
             sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
         }
         if self.in_flight > IN_FLIGHT_LIMIT {
-            return false;
+            return;
         }
         let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
         let stack = self.copy_stack(tid, sp);
-        let Some(thread) = self.table.get(tid) else { return false };
+        let Some(thread) = self.table.get(tid) else { return };
         // If it woke while its stack was copied, the copy is of no moment that ever was.
         let is_whole = thread.runs() == runs;
         thread.activity.stack_seen(is_whole);
@@ -149,7 +259,6 @@ impl Tracer<'_> {
         } else {
             self.recycle(stack);
         }
-        !is_whole
     }
 }
 
@@ -161,4 +270,77 @@ fn takes_descriptor(number: u64) -> bool {
         number,
         0 | 1 | 16..=20 | 40 | 42..=47 | 73..=75 | 232 | 281 | 288 | 295 | 299 | 441
     )
+}
+
+/// Tells of a thread that was not seen asleep whether it has a CPU now. `before` is what was known of it, `sched` what the
+/// scheduler counted by now; the sampler woke at `tick_started`.
+///
+/// The kernel tells that nowhere directly, and a thread without a CPU must not be interrupted: it would be stopped as soon
+/// as it gets one, with all that it queued for lost. Who neither had a CPU before nor was put on one since has none. Of
+/// others it is counted: a thread has a CPU if it was put on one once more than it left one.
+fn turn(before: LastLook, sched: SchedStat, tick_started: i64, status: impl FnOnce() -> Option<Status>) -> Turn {
+    let arrived = sched.runs != before.sched.runs;
+    if !arrived && !before.had_cpu {
+        return Turn::Queued;
+    }
+    let Some(status) = status() else { return Turn::Asleep };
+    if !status.is_ready {
+        return Turn::Asleep;
+    }
+    if status.has_cpu(sched.runs) {
+        return Turn::Running;
+    }
+    // It has none any more. If it had one up to when the sampler woke, it was the sampler that took it.
+    let had_until = before.ready_since.map(|since| since + sched.cpu_ns + sched.wait_ns);
+    if had_until.is_some_and(|until| until + CLOCKS_APART_NS >= tick_started) { Turn::JustLost } else { Turn::Queued }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn sched(cpu_ns: i64, wait_ns: i64, runs: u64) -> SchedStat {
+        SchedStat { cpu_ns, wait_ns, runs }
+    }
+
+    fn status(is_ready: bool, switches: u64) -> Option<Status> {
+        Some(Status { is_ready, voluntary_switches: switches, ..Status::default() })
+    }
+
+    /// Stopped at 10 ms, with 1 ms of CPU time and 2 ms of queueing by then.
+    const BEFORE: LastLook = LastLook {
+        at: 10 * MS,
+        sched: SchedStat { cpu_ns: MS, wait_ns: 2 * MS, runs: 5 },
+        had_cpu: true,
+        ready_since: Some(7 * MS),
+    };
+
+    #[test]
+    fn a_thread_that_had_no_cpu_and_was_put_on_none_is_not_even_asked() {
+        let before = LastLook { had_cpu: false, ..BEFORE };
+        assert_eq!(turn(before, BEFORE.sched, 11 * MS, || unreachable!("it costs")), Turn::Queued);
+    }
+
+    #[test]
+    fn who_was_put_on_a_cpu_once_more_than_left_one_has_one() {
+        assert_eq!(turn(BEFORE, BEFORE.sched, 11 * MS, || status(true, 4)), Turn::Running);
+        let came = LastLook { had_cpu: false, ..BEFORE };
+        let now = sched(MS, 2 * MS, 6);
+        assert_eq!(turn(came, now, 11 * MS, || status(true, 5)), Turn::Running);
+        assert_eq!(turn(came, now, 11 * MS, || status(false, 6)), Turn::Asleep);
+        assert_eq!(turn(came, now, 11 * MS, || None), Turn::Asleep, "its place shows more");
+    }
+
+    #[test]
+    fn who_ran_until_the_sampler_woke_lost_its_cpu_to_that() {
+        let off = || status(true, 5);
+        assert_eq!(turn(BEFORE, sched(MS + 950_000, 2 * MS, 5), 11 * MS, off), Turn::JustLost);
+        assert_eq!(turn(BEFORE, sched(MS + 500_000, 2 * MS, 5), 11 * MS, off), Turn::Queued);
+        let queued_first = sched(MS + 100_000, 2 * MS + 850_000, 6);
+        assert_eq!(turn(BEFORE, queued_first, 11 * MS, || status(true, 6)), Turn::JustLost);
+        let unknown = LastLook { ready_since: None, ..BEFORE };
+        assert_eq!(turn(unknown, queued_first, 11 * MS, || status(true, 6)), Turn::Queued);
+    }
 }

@@ -42,6 +42,9 @@ const BATCH_NS: i64 = 10_000_000;
 /// How long answers to interrupts are waited for without sleeping.
 const PATIENCE_NS: i64 = 60_000;
 
+/// Shorter queueing for a CPU is not worth a row.
+const SHORTEST_QUEUEING_NS: i64 = 200_000;
+
 /// Stacks that wait for the unwinder may take this much memory; beyond it samples are lost (and counted).
 const IN_FLIGHT_LIMIT: usize = 512 << 20;
 
@@ -100,7 +103,12 @@ pub(crate) struct Tracer<'a> {
     /// The last moment at which no thread waited for its report to be taken.
     nobody_held_at: i64,
     hidden_looks: u64,
-    unanswered: usize,
+    /// Threads that were awake at this tick so far.
+    awake: usize,
+    /// Whether more threads were awake at the last tick than there are CPUs.
+    is_crowded: bool,
+    /// Threads that were interrupted at this tick, had a CPU then, and have not answered.
+    asked: Vec<Tid>,
     patience_pause: u32,
     cpus: usize,
     outbox: Vec<Event>,
@@ -132,7 +140,9 @@ impl<'a> Tracer<'a> {
             tick_started: now,
             nobody_held_at: now,
             hidden_looks: 0,
-            unanswered: 0,
+            awake: 0,
+            is_crowded: false,
+            asked: Vec::new(),
             patience_pause: 0,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
@@ -164,8 +174,12 @@ impl<'a> Tracer<'a> {
             // Before its exec the child is ours, and no part of the program.
             if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
-                self.tick(now)?;
-                self.await_answers()?;
+                self.tick(now);
+                self.await_answers();
+            }
+            // What is told of up to here is taken below, and needs nobody to be woken for it.
+            while let Some(signal) = self.signals.wait(Duration::ZERO) {
+                self.own_signals.on(signal, sys::monotonic_ns());
             }
             let reports = self.take_reports()?;
             if reports == Reports::NobodyLeft {
@@ -193,26 +207,43 @@ impl<'a> Tracer<'a> {
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
     /// out for it for that long. Where the CPUs have too much to do for that, it is tried less often.
-    fn await_answers(&mut self) -> io::Result<()> {
+    fn await_answers(&mut self) {
         // With as many as there are CPUs one of them can only answer when this thread gives up its CPU.
-        if self.unanswered == 0 || self.unanswered >= self.cpus {
-            return Ok(());
+        if self.asked.is_empty() || self.asked.len() >= self.cpus {
+            return;
         }
         if self.patience_pause > 0 {
             self.patience_pause -= 1;
-            return Ok(());
+            return;
         }
         let until = sys::monotonic_ns() + PATIENCE_NS;
-        while self.unanswered > 0 {
-            if self.take_reports()? == Reports::NobodyLeft {
-                break;
-            }
+        while !self.asked.is_empty() && self.root_exit.is_none() {
+            self.take_answers();
             if sys::monotonic_ns() >= until {
                 self.patience_pause = 4;
                 break;
             }
         }
-        Ok(())
+    }
+
+    /// Takes the answers of those that were asked at this tick, as far as they came.
+    fn take_answers(&mut self) {
+        let now = sys::monotonic_ns();
+        let mut asked = std::mem::take(&mut self.asked);
+        let before = asked.len();
+        asked.retain(|tid| match sys::wait_traced(*tid) {
+            Ok(Some(status)) => {
+                self.on_report(*tid, status);
+                false
+            }
+            Ok(None) => true,
+            // It is gone; who is told of that takes note of it.
+            Err(_) => false,
+        });
+        if asked.len() == before {
+            self.nobody_held_at = now;
+        }
+        self.asked = asked;
     }
 
     /// Leaves an event for the unwinder. It is not woken for each: it would take the CPU of the thread that was just

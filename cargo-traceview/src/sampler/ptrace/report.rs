@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use traceview_core::model::ExitStatus;
 
 use super::super::arch::Registers;
-use super::super::event::{Event, Sample, Snapshot, Stack};
+use super::super::event::{Event, Sample, Snapshot, Stack, WaitStack};
 use super::super::proc_fs::{self, SchedStat};
-use super::super::thread_table::Interrupt;
+use super::super::thread_table::{Interrupt, LastLook};
 use super::sys::{self, Tid, WaitStatus};
-use super::{IN_FLIGHT_LIMIT, Reports, Tracer, resume};
+use super::{IN_FLIGHT_LIMIT, Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
 
 /// Reports are taken for no longer than this before it is seen to what else there is to do.
 const REPORTS_NS: i64 = 10_000_000;
@@ -20,9 +20,6 @@ const OWN_DELAY_NS: i64 = 30_000;
 
 /// A tick that starts later than this is late.
 const LATE_NS: i64 = 100_000;
-
-/// Shorter queueing is not worth a row.
-const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
 impl Tracer<'_> {
     /// Takes the reports that are there, for a limited time: threads can make them as fast as they are answered.
@@ -47,7 +44,7 @@ impl Tracer<'_> {
         Ok(Reports::AllTaken)
     }
 
-    fn on_report(&mut self, tid: Tid, status: WaitStatus) {
+    pub(super) fn on_report(&mut self, tid: Tid, status: WaitStatus) {
         let now = sys::monotonic_ns();
         match status {
             WaitStatus::Exited(code) => self.on_gone(tid, now, ExitStatus::Code(code)),
@@ -112,7 +109,6 @@ impl Tracer<'_> {
             resume(tid, 0);
             return;
         };
-        self.unanswered = self.unanswered.saturating_sub(1);
         let seen = self.see(tid);
         if let Some(seen) = &seen {
             wind_back(tid, &seen.registers, None);
@@ -151,6 +147,11 @@ impl Tracer<'_> {
             stack: seen.stack,
         };
         let queued = queued_since(&interrupt, seen.sched);
+        if let Some(sched) = seen.sched {
+            let ready_since = Some(now - sched.cpu_ns - sched.wait_ns);
+            thread.looked = LastLook { at: now, sched, had_cpu: true, ready_since };
+            thread.queued_ns = sched.wait_ns;
+        }
         // It is not held while it queues for a CPU on the way to its stop.
         self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
         let wait_start = thread.activity.waited_until().max(now - queued);
@@ -160,11 +161,14 @@ impl Tracer<'_> {
             self.recycle(snapshot.stack);
             return;
         }
-        if queued > own_queueing {
+        let is_long = self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS;
+        // Whose CPU the sampler took is where it was then, however long it took to get one again.
+        let stood_still = interrupt.lost_cpu && has_not_run(&interrupt, seen.sched);
+        if queued > own_queueing && !stood_still {
             // It was ready, but not running when it was to be looked at, so what it is at now is not what used the CPU
             // (it is where it was put off the CPU, or woke up). What it used meanwhile goes to its next sample.
-            if self.options.off_cpu && now - wait_start >= SHORTEST_QUEUEING_NS {
-                let wait = thread.activity.queued(wait_start, now);
+            if is_long {
+                let wait = thread.activity.queued(wait_start, now, WaitStack::Asleep);
                 self.send(Event::Asleep { thread: index, snapshot });
                 self.send_wait(wait);
             } else {
@@ -173,11 +177,14 @@ impl Tracer<'_> {
             return;
         }
         let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
+        let time = if stood_still && is_long { wait_start } else { now };
+        let wait = (time < now).then(|| thread.activity.queued(time, now, WaitStack::Sample)).flatten();
         if !std::mem::replace(&mut thread.named, true) {
             self.send_name(tid);
         }
         self.progress.samples.fetch_add(1, Relaxed);
-        self.send(Event::Sample(Sample { thread: index, time: now, cpu_ns, snapshot }));
+        self.send(Event::Sample(Sample { thread: index, time, cpu_ns, snapshot }));
+        self.send_wait(wait);
     }
 
     /// For how long a thread can have queued because the sampler took its CPU to look at it. If the sampler itself came
@@ -197,10 +204,15 @@ struct Seen {
 /// For how long the thread queued for a CPU between when it was to be looked at and when it stopped, all of the wait that
 /// was going on then included.
 fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
-    match (interrupt.queued_before_ns, sched) {
-        (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
+    match (interrupt.before, sched) {
+        (Some(before), Some(sched)) => (sched.wait_ns - before.wait_ns).max(0),
         _ => 0,
     }
+}
+
+/// Whether the thread, which had no CPU when it was interrupted, was put on one only to stop.
+fn has_not_run(interrupt: &Interrupt, sched: Option<SchedStat>) -> bool {
+    matches!((interrupt.before, sched), (Some(before), Some(sched)) if sched.runs <= before.runs + 1)
 }
 
 /// Makes a call again that fails with EINTR because of us.

@@ -60,6 +60,15 @@ pub(crate) fn wait_any() -> io::Result<Option<(Tid, WaitStatus)>> {
     wait(-1, libc::__WALL | libc::__WNOTHREAD)
 }
 
+/// The report of thread `tid`, which the calling thread traces; `None` if there is none now. Unlike [`wait_any`] it takes
+/// no longer the more threads there are.
+///
+/// # Errors
+/// `ECHILD` when it is not traced any more.
+pub(crate) fn wait_traced(tid: Tid) -> io::Result<Option<WaitStatus>> {
+    Ok(wait(tid, libc::__WALL | libc::__WNOTHREAD)?.map(|(_, status)| status))
+}
+
 /// The next report of process `pid`, a child of any of our threads; `None` if there is none now.
 ///
 /// # Errors
@@ -284,7 +293,8 @@ struct SchedulingAttributes {
 }
 
 /// Asks the scheduler to give the calling thread short turns, and so to give it one soon when it wakes (Linux 6.12 and
-/// newer; others ignore it). Any user may.
+/// newer; others ignore it). Any user may. Who may also gets it ahead of others: where many threads are busy, its fair
+/// share of the CPUs is too small to look at them a thousand times a second.
 pub(crate) fn ask_for_short_turns() {
     let mut attributes = SchedulingAttributes::default();
     let size = size_of::<SchedulingAttributes>() as u32;
@@ -295,8 +305,13 @@ pub(crate) fn ask_for_short_turns() {
     attributes.size = size;
     // The shortest that the kernel takes.
     attributes.runtime = 100_000;
-    // SAFETY: as above. If it is refused nothing has changed.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    for nice in [attributes.nice.min(-10), attributes.nice] {
+        attributes.nice = nice;
+        // SAFETY: as above. If it is refused nothing has changed.
+        if unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) } == 0 {
+            break;
+        }
+    }
 }
 
 /// Raises the number of files this process may have open as far as it may; gives the limit that was in force before.
