@@ -28,7 +28,7 @@ use traceview_core::model::ExitStatus;
 
 use crate::unwind::{self, Recording};
 use own_signals::OwnSignals;
-use ptrace::sys::{self, SignalSet, Tid};
+use ptrace::sys::{self, ChildSignal, SignalSet, Tid};
 use ptrace::{Channels, TraceEnd, Tracer};
 
 /// How to record.
@@ -179,6 +179,7 @@ pub enum SamplerError {
 pub struct SignalGuard {
     set: SignalSet,
     before: SignalSet,
+    child_signal: ChildSignal,
 }
 
 impl SignalGuard {
@@ -200,7 +201,9 @@ impl SignalGuard {
             libc::SIGXFSZ,
         ]);
         let before = set.block();
-        Self { set, before }
+        // The tracer waits for stops by other means; a signal for each would only cost.
+        let child_signal = ChildSignal::for_ends_only();
+        Self { set, before, child_signal }
     }
 
     /// Waits for `limit` at most; whether a signal came that asks this process to end.
@@ -221,6 +224,7 @@ impl Drop for SignalGuard {
     fn drop(&mut self) {
         // What came in meanwhile was meant for the recording.
         while self.set.wait(Duration::ZERO).is_some() {}
+        self.child_signal.set();
         self.before.set_as_mask();
     }
 }
@@ -286,7 +290,8 @@ fn trace(
     let pid = gated.pid;
     progress.started_ns.store(sys::monotonic_ns(), Relaxed);
     progress.pid.store(pid, Relaxed);
-    let end = Tracer::new(options, progress, &signals.set, channels, pid).run().map_err(SamplerError::Wait)?;
+    let tracer = Tracer::new(options, progress, &signals.set, channels, pid).map_err(SamplerError::Thread)?;
+    let end = tracer.run().map_err(SamplerError::Wait)?;
     // Only now: on its way to the exec the child can stop for a signal, and must not wait for us then.
     if end.root_exit.is_some()
         && let Some(source) = gated.exec_error()
@@ -317,5 +322,6 @@ fn child(launch: &Launch, signals: &SignalGuard, file_limit: Option<libc::rlimit
     let shell = executable::is_plain_script(&path)
         .then(|| [c"sh".to_owned(), program.clone()].into_iter().chain(arguments.iter().cloned()).collect());
     let arguments = std::iter::once(c_string(&launch.program)?).chain(arguments).collect();
-    Ok(sys::Child { program, shell, arguments, environment, mask: signals.before, file_limit })
+    let (mask, ignores_children) = (signals.before, signals.child_signal.is_ignored());
+    Ok(sys::Child { program, shell, arguments, environment, mask, ignores_children, file_limit })
 }

@@ -2,7 +2,7 @@
 //! in whatever order they come.
 //!
 //! The rules that keep the program undisturbed:
-//! * Never wait for one given thread. Reports of all threads are taken as they come (`waitpid(-1)` on SIGCHLD); a
+//! * Never wait for one given thread. Reports of all threads are taken as they come (`waitpid(-1)`); a
 //!   thread that takes long to stop (no CPU free, vfork, an uninterruptible sleep) delays nobody.
 //! * One interrupt at a time for each thread, and each report is answered by exactly one resume: with the signal where
 //!   the report was a signal, without where it was a stop or event, by `PTRACE_LISTEN` where job control stopped it.
@@ -31,7 +31,7 @@ use super::own_signals::OwnSignals;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
-use sys::{SignalSet, Tid};
+use sys::{Alarm, SignalSet, Tid};
 
 /// The unwinder is handed this many events at a time,
 const BATCH: usize = 128;
@@ -94,6 +94,7 @@ pub(crate) struct Tracer<'a> {
     channels: Channels,
     table: ThreadTable,
     ticker: Ticker,
+    alarm: Alarm,
     root: Tid,
     root_exit: Option<ExitStatus>,
     own_signals: OwnSignals,
@@ -117,13 +118,16 @@ pub(crate) struct Tracer<'a> {
 
 impl<'a> Tracer<'a> {
     /// A tracer of `root`, which this thread has seized.
+    ///
+    /// # Errors
+    /// When the system has no timer for it.
     pub(crate) fn new(
         options: &'a Options,
         progress: &'a Progress,
         signals: &'a SignalSet,
         channels: Channels,
         root: Tid,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let now = sys::monotonic_ns();
         let mut tracer = Self {
             options,
@@ -132,6 +136,7 @@ impl<'a> Tracer<'a> {
             channels,
             table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
+            alarm: Alarm::new()?,
             root,
             root_exit: None,
             own_signals: OwnSignals::new(root),
@@ -149,7 +154,7 @@ impl<'a> Tracer<'a> {
             flushed: now,
         };
         tracer.adopt(root, now);
-        tracer
+        Ok(tracer)
     }
 
     /// Records until the first program ends, or for as long as the options say.
@@ -177,19 +182,13 @@ impl<'a> Tracer<'a> {
                 self.tick(now);
                 self.await_answers();
             }
-            // What is told of up to here is taken below, and needs nobody to be woken for it.
             while let Some(signal) = self.signals.wait(Duration::ZERO) {
                 self.own_signals.on(signal, sys::monotonic_ns());
             }
-            let reports = self.take_reports()?;
-            if reports == Reports::NobodyLeft {
-                break;
-            }
-            if self.root_exit.is_none()
-                && reports == Reports::AllTaken
-                && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
-            {
-                self.own_signals.on(signal, sys::monotonic_ns());
+            match self.take_reports()? {
+                Reports::NobodyLeft => break,
+                Reports::AllTaken if self.root_exit.is_none() => self.await_report()?,
+                Reports::AllTaken | Reports::MoreToCome => {}
             }
         }
         let time = sys::monotonic_ns();
@@ -203,6 +202,22 @@ impl<'a> Tracer<'a> {
             missed_ticks: self.ticker.missed(),
             hidden_looks: self.hidden_looks,
         })
+    }
+
+    /// Waits for the next report, or until there is something else to do.
+    fn await_report(&mut self) -> io::Result<()> {
+        let due = self.ticker.deadline();
+        let soon = sys::monotonic_ns() + BATCH_NS;
+        // Far deadlines move with the time, so they are not set each time.
+        self.alarm.set(if due < soon { due } else { soon - soon % BATCH_NS });
+        match sys::await_any() {
+            Ok(Some((tid, status))) => self.on_report(tid, status),
+            Ok(None) => {}
+            // What is left is let go by the main loop.
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look

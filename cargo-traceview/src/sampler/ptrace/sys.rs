@@ -60,6 +60,22 @@ pub(crate) fn wait_any() -> io::Result<Option<(Tid, WaitStatus)>> {
     wait(-1, libc::__WALL | libc::__WNOTHREAD)
 }
 
+/// Waits for the next report of any thread that the calling thread traces or has as a child; `None` if a signal came first
+/// (its [`Alarm`]).
+///
+/// # Errors
+/// `ECHILD` when nothing is left to wait for.
+pub(crate) fn await_any() -> io::Result<Option<(Tid, WaitStatus)>> {
+    let mut status = 0;
+    // SAFETY: `status` is a live i32 for the kernel to fill.
+    let tid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
+    if tid != -1 {
+        return Ok(WaitStatus::decode(status).map(|status| (tid, status)));
+    }
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::Interrupted { Ok(None) } else { Err(error) }
+}
+
 /// The report of thread `tid`, which the calling thread traces; `None` if there is none now. Unlike [`wait_any`] it takes
 /// no longer the more threads there are.
 ///
@@ -200,6 +216,91 @@ impl SignalSet {
         // SAFETY: set and timeout are live; no siginfo is asked for.
         let signal = unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) };
         (signal > 0).then_some(signal)
+    }
+}
+
+/// Ends the system call that the calling thread waits in at a given moment.
+pub(crate) struct Alarm {
+    timer: libc::timer_t,
+    set_to: i64,
+}
+
+/// An alarm that came just before the thread began to wait must come again.
+const ALARM_AGAIN_NS: i64 = 100_000;
+
+impl Alarm {
+    /// An alarm for the calling thread.
+    ///
+    /// # Errors
+    /// When the system has no timer left.
+    pub(crate) fn new() -> io::Result<Self> {
+        extern "C" fn wake(_: libc::c_int) {}
+        let signal = libc::SIGRTMIN() + 1;
+        // SAFETY: zeroed structures of these types are valid, the handler does nothing, and `timer` is live.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = wake as *const () as usize;
+            if libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == -1 {
+                return Err(io::Error::last_os_error());
+            }
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = signal;
+            event.sigev_notify_thread_id = libc::gettid();
+            let mut timer = MaybeUninit::<libc::timer_t>::uninit();
+            if libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr()) == -1 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self { timer: timer.assume_init(), set_to: 0 })
+        }
+    }
+
+    /// Sets it to `time` on CLOCK_MONOTONIC, in ns. From then on it comes again and again until it is set anew.
+    pub(crate) fn set(&mut self, time: i64) {
+        if std::mem::replace(&mut self.set_to, time) == time {
+            return;
+        }
+        let spec = |ns: i64| timespec(Duration::from_nanos(ns.max(1).cast_unsigned()));
+        let value = libc::itimerspec { it_interval: spec(ALARM_AGAIN_NS), it_value: spec(time) };
+        // SAFETY: the timer is ours and `value` live.
+        unsafe { libc::timer_settime(self.timer, libc::TIMER_ABSTIME, &raw const value, std::ptr::null_mut()) };
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        // SAFETY: the timer is ours, and not used any more.
+        unsafe { libc::timer_delete(self.timer) };
+    }
+}
+
+/// What SIGCHLD does to this process.
+#[derive(Clone, Copy)]
+pub(crate) struct ChildSignal(libc::sigaction);
+
+impl ChildSignal {
+    /// Has it sent only when a child ends, not when one or a traced thread stops, and never ignored, as then the ends of
+    /// children would not be told. Gives what it did before.
+    pub(crate) fn for_ends_only() -> Self {
+        // SAFETY: zeroed sigactions are valid, and mean the default.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_flags = libc::SA_NOCLDSTOP;
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGCHLD, &raw const action, &raw mut before);
+            Self(before)
+        }
+    }
+
+    /// Has it do this.
+    pub(crate) fn set(&self) {
+        // SAFETY: it is what the kernel gave.
+        unsafe { libc::sigaction(libc::SIGCHLD, &raw const self.0, std::ptr::null_mut()) };
+    }
+
+    /// Whether it is ignored.
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.0.sa_sigaction == libc::SIG_IGN
     }
 }
 
@@ -353,6 +454,8 @@ pub(crate) struct Child {
     pub(crate) environment: Vec<CString>,
     /// Its signal mask.
     pub(crate) mask: SignalSet,
+    /// Whether it ignores SIGCHLD, as we were told to.
+    pub(crate) ignores_children: bool,
     /// Its limit of open files; `None` leaves ours.
     pub(crate) file_limit: Option<libc::rlimit>,
 }
@@ -440,6 +543,9 @@ pub(crate) fn fork_gated(child: &Child) -> io::Result<Gated> {
                 }
                 // Rust's runtime ignores SIGPIPE; programs expect the default.
                 libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                if child.ignores_children {
+                    libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+                }
                 if let Some(limit) = &child.file_limit {
                     libc::setrlimit(libc::RLIMIT_NOFILE, limit);
                 }
