@@ -5,8 +5,8 @@ use traceview_core::model::{
     FlowMember, FlowPhase, Frame, FrameId, Function, FunctionKind, Label, LabelValue, Library, LibraryId, Machine,
     Mapping, Marker, MarkerField, MarkerGraph, MarkerId, MarkerSchema, MarkerTiming, Meta, Nanos, NativeSymbol, OsId,
     Process, ProcessId, Profile, ProfileBuilder, Quality, Resource, ResourceKind, SampleFlags, Slice, SliceId, Source,
-    StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn, ValueType, Values, Wait,
-    WaitReason, Warning, WeightUnit,
+    Spread, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn, ValueType,
+    Values, Wait, WaitReason, Warning, WeightUnit,
 };
 
 /// See the module.
@@ -50,6 +50,8 @@ fn meta() -> Meta {
             lost_samples: 1,
             stopped: Nanos(1_234_567),
             recorder_cpu: Nanos(7_654_321),
+            stops: Some(Spread { median: Nanos(17_000), p99: Nanos(90_000) }),
+            lateness: None,
         }),
         warnings: vec![
             Warning {
@@ -212,6 +214,7 @@ fn threads(builder: &mut ProfileBuilder, parent: ProcessId, child: ProcessId, st
         run_queue_wait: Nanos(77),
         minor_faults: Some(12),
         major_faults: None,
+        stopped: Some(Nanos(123_456)),
         voluntary_switches: Some(2),
         involuntary_switches: Some(0),
     });

@@ -12,6 +12,7 @@ mod executable;
 mod own_signals;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
+mod spread;
 mod thread_table;
 
 pub(crate) use thread_table::LARGEST_COPY;

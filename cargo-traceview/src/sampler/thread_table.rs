@@ -56,6 +56,10 @@ pub(crate) struct Thread {
     pub(crate) looked: LastLook,
     /// Time in a queue for a CPU that was made waits of, as its clock shows it.
     pub(crate) queued_ns: i64,
+    /// How often it was held, for whatever reason.
+    pub(crate) stops: u64,
+    /// For how long it was held for samples, in ns.
+    pub(crate) stopped_ns: i64,
     /// At how many looks in a row it was found not to have run.
     pub(crate) idle_looks: u32,
     /// Whether it is [looked at in turns](Rota) only.
@@ -114,6 +118,8 @@ impl Thread {
             named: false,
             looked: LastLook { at: 0, sched: SchedStat::default(), had_cpu: false, ready_since: None },
             queued_ns: 0,
+            stops: 0,
+            stopped_ns: 0,
             idle_looks: 0,
             is_far: false,
             turn: 0,

@@ -174,6 +174,8 @@ impl Recording {
             lost_samples: progress.lost.load(Relaxed),
             stopped: traceview_core::model::Nanos(i64::try_from(progress.stopped_ns.load(Relaxed)).unwrap_or(i64::MAX)),
             recorder_cpu: traceview_core::model::Nanos(sys::own_cpu_ns()),
+            stops: end.stops.spread(),
+            lateness: end.lateness.spread(),
         };
     }
 }

@@ -6,7 +6,9 @@ use super::amount::Share;
 use super::filter::Selection;
 use super::stack_values::StackValues;
 use super::waits::WaitKind;
-use crate::model::{FunctionKind, LibraryId, Nanos, Profile, StackId, StringId, Thread, ThreadId, ThreadUsage};
+use crate::model::{
+    FunctionKind, LibraryId, Nanos, Profile, StackId, StringId, Thread, ThreadId, ThreadUsage, WaitReason,
+};
 
 /// What a whole profile comes to.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +61,17 @@ pub struct ThreadActivity {
     pub cpu: Option<Nanos>,
     /// Its waits by kind, the longest time first.
     pub waits: Vec<WaitTotal>,
+    /// What it waited besides, in waits too short for the recorder to see; `None` if there was none, or it is not known.
+    pub short_waits: Option<ShortWaits>,
+}
+
+/// Waits that only the kernel counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShortWaits {
+    /// How many.
+    pub count: u64,
+    /// How long in all.
+    pub time: Nanos,
 }
 
 /// The waits of a thread of one kind.
@@ -237,5 +250,25 @@ fn activity(profile: &Profile, index: usize, thread: &Thread) -> ThreadActivity 
     waits.sort_unstable_by(|left, right| {
         right.time.cmp(&left.time).then_with(|| left.kind.label(profile).cmp(&right.kind.label(profile)))
     });
-    ThreadActivity { thread: ThreadId::new(index), cpu: cpu_of(thread), waits }
+    ThreadActivity {
+        thread: ThreadId::new(index),
+        cpu: cpu_of(thread),
+        waits,
+        short_waits: short_waits(profile, thread),
+    }
+}
+
+/// What the kernel counted of a thread's waits beyond those that were seen: time that it neither used a CPU, nor queued for
+/// one, nor was held.
+fn short_waits(profile: &Profile, thread: &Thread) -> Option<ShortWaits> {
+    let usage = thread.usage.as_ref()?;
+    let (mut seen, mut away) = (0, usage.cpu + usage.run_queue_wait + usage.stopped.unwrap_or_default());
+    for wait in thread.waits.iter().filter(|wait| wait.reason != WaitReason::Runnable) {
+        seen += u64::from(wait.reason == WaitReason::Blocked);
+        away += wait.duration;
+    }
+    let end = thread.end.or(profile.meta.recording_end)?;
+    let count = usage.voluntary_switches?.saturating_sub(seen);
+    let time = Nanos((end - thread.start?).0 - away.0);
+    (count > 0 && time > Nanos::ZERO).then_some(ShortWaits { count, time })
 }

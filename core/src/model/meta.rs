@@ -63,6 +63,19 @@ pub struct Quality {
     pub stopped: Nanos,
     /// CPU time that the recorder itself used.
     pub recorder_cpu: Nanos,
+    /// For how long threads were held for one sample each; `None` if that is not known.
+    pub stops: Option<Spread>,
+    /// How much later than meant the recorder looked; `None` if that is not known.
+    pub lateness: Option<Spread>,
+}
+
+/// How times are spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spread {
+    /// Half of them are not longer than this.
+    pub median: Nanos,
+    /// 99 % of them are not longer than this.
+    pub p99: Nanos,
 }
 
 /// Something a person should know about a profile.

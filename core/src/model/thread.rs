@@ -54,7 +54,9 @@ pub struct ThreadUsage {
     pub minor_faults: Option<u64>,
     /// Page faults that had to read from a disk.
     pub major_faults: Option<u64>,
-    /// How often it gave up the CPU by itself (to wait).
+    /// Time that the recorder held it, an upper bound.
+    pub stopped: Option<Nanos>,
+    /// How often it gave up the CPU by itself (to wait). Stops for the recorder do not count.
     pub voluntary_switches: Option<u64>,
     /// How often the CPU was taken from it.
     pub involuntary_switches: Option<u64>,

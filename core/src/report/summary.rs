@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::info::{cpu_text, quality_text};
+use super::info::{cpu_text, quality_text, rate};
 use super::label::Labels;
 use super::number::{count, format_duration, format_percent};
 use super::style::{Style, printable};
@@ -19,6 +19,9 @@ const MOST_CRATES: usize = 5;
 const LEAST_CRATE_PERCENT: f64 = 1.0;
 /// A wait that is shorter than this share of the recording is not worth a word.
 const LEAST_WAIT_SHARE: i64 = 20;
+
+/// The rate is told if less than this part of it was reached.
+const LOW_RATE: f64 = 0.95;
 
 /// What the summary can't know from the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -100,6 +103,9 @@ fn quality(profile: &Profile, summary: &Summary) -> String {
     let mut text = quality_text(summary);
     if let Some(percent) = summary.stopped_percent {
         text.push_str(&format!(", program stopped {} of its CPU time", format_percent(percent)));
+    }
+    if let Some((reached, asked)) = rate(profile, summary).filter(|(reached, asked)| *reached < LOW_RATE * asked) {
+        text.push_str(&format!(", {reached:.0} looks a second instead of {asked:.0}"));
     }
     if summary.unsampled_cpu > Nanos::ZERO {
         text.push_str(&format!(", {} of CPU time not sampled", format_duration(summary.unsampled_cpu)));

@@ -198,7 +198,9 @@ fn read_usage(thread: &Thread) -> Option<ThreadUsage> {
         run_queue_wait: Nanos(sched.wait_ns),
         minor_faults: stat.map(|stat| stat.minor_faults),
         major_faults: stat.map(|stat| stat.major_faults),
-        voluntary_switches: status.map(|status| status.voluntary_switches),
+        stopped: Some(Nanos(thread.stopped_ns)),
+        // The kernel counts stops, too.
+        voluntary_switches: status.map(|status| status.voluntary_switches.saturating_sub(thread.stops)),
         involuntary_switches: status.map(|status| status.involuntary_switches),
     })
 }

@@ -47,6 +47,7 @@ impl Tracer<'_> {
     pub(super) fn tick(&mut self, now: i64) {
         self.asked.clear();
         self.tick_started = now;
+        self.lateness.add(now - self.ticker.last_deadline());
         self.is_crowded = std::mem::take(&mut self.awake) > self.cpus;
         let until = now + self.ticker.period_ns() / LOOKS_PER_PERIOD;
         let near = self.table.turns(Place::Near);

@@ -28,6 +28,7 @@ use traceview_core::model::ExitStatus;
 use super::clock::Ticker;
 use super::event::Event;
 use super::own_signals::OwnSignals;
+use super::spread::Times;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
@@ -84,6 +85,10 @@ pub(crate) struct TraceEnd {
     pub(crate) missed_ticks: u64,
     /// How often a thread was there, but could not be looked at.
     pub(crate) hidden_looks: u64,
+    /// For how long threads were held for a sample.
+    pub(crate) stops: Times,
+    /// How late the ticks were.
+    pub(crate) lateness: Times,
 }
 
 /// See the module's documentation.
@@ -104,6 +109,8 @@ pub(crate) struct Tracer<'a> {
     /// The last moment at which no thread waited for its report to be taken.
     nobody_held_at: i64,
     hidden_looks: u64,
+    stops: Times,
+    lateness: Times,
     /// Threads that were awake at this tick so far.
     awake: usize,
     /// Whether more threads were awake at the last tick than there are CPUs.
@@ -145,6 +152,8 @@ impl<'a> Tracer<'a> {
             tick_started: now,
             nobody_held_at: now,
             hidden_looks: 0,
+            stops: Times::default(),
+            lateness: Times::default(),
             awake: 0,
             is_crowded: false,
             asked: Vec::new(),
@@ -201,6 +210,8 @@ impl<'a> Tracer<'a> {
             kill_at,
             missed_ticks: self.ticker.missed(),
             hidden_looks: self.hidden_looks,
+            stops: self.stops,
+            lateness: self.lateness,
         })
     }
 

@@ -46,6 +46,9 @@ impl Tracer<'_> {
 
     pub(super) fn on_report(&mut self, tid: Tid, status: WaitStatus) {
         let now = sys::monotonic_ns();
+        if let Some(thread) = self.table.get(tid) {
+            thread.stops += 1;
+        }
         match status {
             WaitStatus::Exited(code) => self.on_gone(tid, now, ExitStatus::Code(code)),
             WaitStatus::Killed(signal) => self.on_gone(tid, now, ExitStatus::Signal(signal)),
@@ -134,7 +137,11 @@ impl Tracer<'_> {
         let own_queueing = self.own_queueing(&interrupt, now);
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
+        let queued = queued_since(&interrupt, seen.sched);
+        // It is not held while it queues for a CPU on the way to its stop.
+        let stopped = held - queued.min(held);
         let call = seen.registers.syscall();
+        thread.stopped_ns += stopped;
         if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
             thread.restarted = Some(call.number);
         }
@@ -146,14 +153,13 @@ impl Tracer<'_> {
             syscall: call.map(|call| call.number),
             stack: seen.stack,
         };
-        let queued = queued_since(&interrupt, seen.sched);
         if let Some(sched) = seen.sched {
             let ready_since = Some(now - sched.cpu_ns - sched.wait_ns);
             thread.looked = LastLook { at: now, sched, had_cpu: true, ready_since };
             thread.queued_ns = sched.wait_ns;
         }
-        // It is not held while it queues for a CPU on the way to its stop.
-        self.progress.stopped_ns.fetch_add((held - queued.min(held)).cast_unsigned(), Relaxed);
+        self.progress.stopped_ns.fetch_add(stopped.cast_unsigned(), Relaxed);
+        self.stops.add(stopped);
         let wait_start = thread.activity.waited_until().max(now - queued);
         if self.in_flight > IN_FLIGHT_LIMIT {
             // What it used goes to its next sample.

@@ -80,6 +80,11 @@ pub(super) struct Quality {
     pub lost_samples: u64,
     pub stopped: i64,
     pub recorder_cpu: i64,
+    /// Median and 99th percentile.
+    #[serde(default)]
+    pub stops: Option<(i64, i64)>,
+    #[serde(default)]
+    pub lateness: Option<(i64, i64)>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -286,6 +291,8 @@ pub(super) struct Usage {
     pub run_queue_wait: i64,
     pub minor_faults: Option<u64>,
     pub major_faults: Option<u64>,
+    #[serde(default)]
+    pub stopped: Option<i64>,
     pub voluntary_switches: Option<u64>,
     pub involuntary_switches: Option<u64>,
 }

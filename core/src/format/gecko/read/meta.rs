@@ -5,7 +5,7 @@ use super::super::schema::Meta;
 use super::rows::{length, moment, optional_time, wrong};
 use crate::format::ReadError;
 use crate::format::gecko::number::{Number, Text};
-use crate::model::{self, Machine, Nanos, Quality, Warning};
+use crate::model::{self, Machine, Nanos, Quality, Spread, Warning};
 
 /// Of a file of our own.
 pub(super) fn ours(meta: &extension::Meta) -> model::Meta {
@@ -39,10 +39,16 @@ pub(super) fn ours(meta: &extension::Meta) -> model::Meta {
             lost_samples: quality.lost_samples,
             stopped: Nanos(quality.stopped),
             recorder_cpu: Nanos(quality.recorder_cpu),
+            stops: quality.stops.map(spread),
+            lateness: quality.lateness.map(spread),
         }),
         warnings: meta.warnings.iter().map(warning).collect(),
         extra: meta.extra.clone(),
     }
+}
+
+fn spread((median, p99): (i64, i64)) -> Spread {
+    Spread { median: Nanos(median), p99: Nanos(p99) }
 }
 
 /// Of a file of another tool.

@@ -102,6 +102,7 @@ impl Context<'_> {
             run_queue_wait: Nanos(usage.run_queue_wait),
             minor_faults: usage.minor_faults,
             major_faults: usage.major_faults,
+            stopped: usage.stopped.map(Nanos),
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
         });

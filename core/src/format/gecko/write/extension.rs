@@ -108,6 +108,8 @@ fn meta(meta: &model::Meta) -> Meta {
             lost_samples: quality.lost_samples,
             stopped: quality.stopped.0,
             recorder_cpu: quality.recorder_cpu.0,
+            stops: quality.stops.map(|spread| (spread.median.0, spread.p99.0)),
+            lateness: quality.lateness.map(|spread| (spread.median.0, spread.p99.0)),
         }),
         warnings: meta.warnings.iter().cloned().map(warning).collect(),
         extra: meta.extra.clone(),

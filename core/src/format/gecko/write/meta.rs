@@ -114,6 +114,12 @@ fn extra(layout: &Layout<'_>) -> Vec<Section> {
         entry("Lost samples", "integer", quality.lost_samples.into());
         entry("Threads stopped", "duration", quality.stopped.as_millis_f64().into());
         entry("CPU time of the recorder", "duration", quality.recorder_cpu.as_millis_f64().into());
+        for (what, spread) in [("Stop for a sample", quality.stops), ("Lateness of a tick", quality.lateness)] {
+            if let Some(spread) = spread {
+                entry(&format!("{what}, median"), "duration", spread.median.as_millis_f64().into());
+                entry(&format!("{what}, 99th percentile"), "duration", spread.p99.as_millis_f64().into());
+            }
+        }
     }
     for (label, value) in &meta.extra {
         entry(label, "string", value.as_str().into());

@@ -100,6 +100,7 @@ fn extension(layout: &Layout<'_>, thread: &Thread, rows: &[Row]) -> ThreadExtens
             run_queue_wait: usage.run_queue_wait.0,
             minor_faults: usage.minor_faults,
             major_faults: usage.major_faults,
+            stopped: usage.stopped.map(|time| time.0),
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
         }),
