@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
+use super::kinship::CallWatch;
 use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
+use super::ptrace::meter::Meter;
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
 
@@ -36,6 +38,10 @@ pub(crate) struct Thread {
     pub(crate) tid: Tid,
     /// What it is doing as far as we know.
     pub(crate) activity: Activity,
+    /// The call that it is in, if that waits for the end of another thread or process.
+    pub(crate) awaits: CallWatch,
+    /// Whether it was seen where it started.
+    pub(crate) reported: bool,
     /// The interrupt that it was sent and has not answered.
     pub(crate) interrupt: Option<Interrupt>,
     /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
@@ -104,6 +110,8 @@ impl Thread {
             pid,
             tid,
             activity: Activity::new(index),
+            awaits: CallWatch::default(),
+            reported: false,
             interrupt: None,
             restarted: None,
             charged: SchedStat::default(),
@@ -202,6 +210,8 @@ pub(crate) struct Process {
     pub(crate) writable: Vec<(u64, u64)>,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
+    /// What it uses.
+    pub(crate) meter: Meter,
 }
 
 impl Process {
@@ -353,6 +363,7 @@ impl ThreadTable {
             mapped: false,
             writable: Vec::new(),
             deep: None,
+            meter: Meter::default(),
         });
         self.alive.insert(pid, index);
         index

@@ -41,6 +41,11 @@ impl Registers {
         self.0.rbp
     }
 
+    /// What points to the thread's own descriptor, with most C libraries.
+    pub(crate) const fn thread_pointer(&self) -> u64 {
+        self.0.fs_base
+    }
+
     /// The system call that the stop cut into, if it did: the kernel keeps its number in `orig_rax`, which is −1 when
     /// the thread was in user code.
     pub(crate) fn syscall(&self) -> Option<SyscallState> {

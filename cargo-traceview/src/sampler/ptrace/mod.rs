@@ -11,9 +11,11 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+mod kin;
 mod lifecycle;
 mod look;
 mod memory;
+pub(crate) mod meter;
 mod report;
 pub(crate) mod sys;
 
@@ -26,7 +28,7 @@ use std::time::Duration;
 use traceview_core::model::ExitStatus;
 
 use super::clock::Ticker;
-use super::event::Event;
+use super::event::{Event, Stack};
 use super::own_signals::OwnSignals;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};

@@ -58,15 +58,20 @@ impl Tracer<'_> {
             }
             WaitStatus::Event(event) => {
                 self.on_event(tid, event, now);
+                let creation = self.see_creation(tid, event);
                 // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
                 // does not come twice.
                 if self.table.get(tid).is_some_and(|thread| thread.interrupt.is_some()) {
                     let _gone_already = sys::interrupt(tid);
                 }
                 resume(tid, 0);
+                if let Some(creation) = creation {
+                    self.on_creation(tid, creation, now);
+                }
             }
             WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
                 self.meet(tid, now);
+                self.see_first_stop(tid);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
                     let wait = thread.activity.stop(now);
@@ -76,6 +81,7 @@ impl Tracer<'_> {
             }
             WaitStatus::Stop(_) => {
                 if self.meet(tid, now) {
+                    self.see_first_stop(tid);
                     self.on_stop(tid, now);
                 }
             }

@@ -1,0 +1,56 @@
+//! What processes use: CPU time and memory, now and then.
+
+use super::super::event::{Event, ProcessIndex, Usage};
+use super::super::proc_fs::{self, ProcFile};
+use super::Tracer;
+use super::sys::{self, Tid};
+
+/// How far apart two readings are.
+const PERIOD_NS: i64 = 10_000_000;
+
+/// The meter of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// Not read before this moment.
+    due: i64,
+    file: Option<ProcFile>,
+    last: Option<(Option<i64>, Option<u64>)>,
+}
+
+impl Meter {
+    fn resident_bytes(&mut self, pid: Tid) -> Option<u64> {
+        if self.file.is_none() {
+            self.file = ProcFile::open(pid, pid, "statm").ok();
+        }
+        let mut buffer = [0; 128];
+        let pages = proc_fs::parse_resident_pages(self.file.as_ref()?.read(&mut buffer)?)?;
+        Some(pages * sys::page_size())
+    }
+}
+
+impl Tracer<'_> {
+    /// Reads what a process uses, if that is due. `cpu_ns` is what its clock shows.
+    pub(super) fn meter(&mut self, index: ProcessIndex, cpu_ns: Option<i64>, now: i64) {
+        if now >= self.table.process(index).meter.due {
+            self.read_meter(index, cpu_ns, now);
+        }
+    }
+
+    /// Reads what a process uses at a moment that matters.
+    pub(super) fn meter_now(&mut self, index: ProcessIndex, now: i64) {
+        let cpu_ns = sys::process_cpu_ns(self.table.process(index).pid);
+        self.read_meter(index, cpu_ns, now);
+    }
+
+    fn read_meter(&mut self, index: ProcessIndex, cpu_ns: Option<i64>, time: i64) {
+        let process = self.table.process(index);
+        let pid = process.pid;
+        process.meter.due = time + PERIOD_NS;
+        // A process whose first thread has ended shows no memory any more.
+        let resident_bytes = process.meter.resident_bytes(pid).filter(|bytes| *bytes > 0);
+        let reading = (cpu_ns, resident_bytes);
+        if process.meter.last.replace(reading) != Some(reading) {
+            self.send(Event::Usage(Usage { process: index, time, cpu_ns, resident_bytes }));
+        }
+    }
+}
