@@ -18,7 +18,7 @@ use crate::unwind::{ProcessRecord, Recording, ThreadRecord};
 use code::{Code, base_svma};
 
 /// What the number of ends is called with nobody seen waiting for them.
-const WAITERS_NOT_SEEN: &str = "waiter not seen";
+const WAITERS_NOT_SEEN: &str = "Waiter not seen";
 
 /// What is known of a recording besides what was recorded.
 pub struct Context {
@@ -96,10 +96,13 @@ fn build(
         if not_seen > 0 {
             builder.meta_mut().extra.push((WAITERS_NOT_SEEN.to_owned(), not_seen.to_string()));
         }
+        let mut first_threads = vec![None; processes.len()];
+        for (thread, id) in recording.threads.iter().zip(&threads) {
+            first_threads[thread.process].get_or_insert(*id);
+        }
         for (index, record) in recording.processes.iter().enumerate() {
-            let main = recording.threads.iter().position(|thread| (thread.process, thread.tid) == (index, record.pid));
-            let main = main.map(|main| threads[main]);
-            counters::add_counters(record, (processes[index], main), index == 0, &mut builder);
+            let owner = (processes[index], first_threads[index]);
+            counters::add_counters(record, owner, index == 0, &mut builder);
         }
     }
     builder.meta_mut().warnings = warnings::warnings(recording, &code.symbols, context.follow_children);

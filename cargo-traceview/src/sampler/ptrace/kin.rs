@@ -10,7 +10,7 @@ use super::super::kinship::{Asked, Awaited, Sighting};
 use super::super::proc_fs;
 use super::super::thread_table::SMALL_STACK;
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, Tracer};
+use super::{IN_FLIGHT_LIMIT, Stack, Tracer};
 
 /// How much is copied of the stack of a thread that did not do anything yet: what its first function was given.
 const STACK_OF_A_NEW_THREAD: usize = 512;
@@ -86,7 +86,7 @@ impl Tracer<'_> {
     pub(super) fn see_entry(&self, tid: Tid) -> Option<Snapshot> {
         let registers = Registers::new(sys::registers(tid).ok()?);
         // There is nothing on its stack yet but arguments.
-        Some(snapshot(tid, &registers, super::Stack::Copied { bytes: Vec::new(), has_more: false }))
+        Some(snapshot(tid, &registers, Stack::Copied { bytes: Vec::new(), has_more: false }))
     }
 
     /// The thread sleeps in this call. If that waits for another's end: since when, and where.
@@ -144,7 +144,12 @@ impl Tracer<'_> {
         if self.in_flight > IN_FLIGHT_LIMIT {
             return None;
         }
-        let registers = Registers::new(sys::registers(tid).ok()?);
+        let mut registers = Registers::new(sys::registers(tid).ok()?);
+        if registers.is_in_vfork() {
+            let mut next = [0];
+            sys::read_memory(tid, registers.pc(), &mut next);
+            registers = registers.in_caller_of_vfork(next[0]).unwrap_or(registers);
+        }
         let stack = self.copy_known(tid, registers.sp(), guess);
         let snapshot = snapshot(tid, &registers, stack);
         Some((registers, snapshot))
@@ -152,7 +157,7 @@ impl Tracer<'_> {
 }
 
 /// The marker says what the thread did, so the system call that it is in is no frame of its stack.
-fn snapshot(tid: Tid, registers: &Registers, stack: super::Stack) -> Snapshot {
+fn snapshot(tid: Tid, registers: &Registers, stack: Stack) -> Snapshot {
     let (pc, sp, fp) = (registers.pc(), registers.sp(), Some(registers.fp()));
     Snapshot { tid, pc, sp, fp, syscall: None, stack }
 }

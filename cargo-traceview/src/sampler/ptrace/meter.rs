@@ -18,13 +18,19 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    fn resident_bytes(&mut self, pid: Tid) -> Option<u64> {
-        if self.file.is_none() {
-            self.file = ProcFile::open(pid, pid, "statm").ok();
-        }
+    /// Memory of process `pid`; `None` if that cannot be read. `tid` is a thread of it that is alive.
+    fn resident_bytes(&mut self, pid: Tid, tid: Option<Tid>) -> Option<u64> {
+        let pages = self.read().filter(|pages| *pages > 0).or_else(|| {
+            // A thread that has ended shows no memory any more, also if it was the first.
+            self.file = ProcFile::open(pid, tid?, "statm").ok();
+            self.read().filter(|pages| *pages > 0)
+        });
+        Some(pages? * sys::page_size())
+    }
+
+    fn read(&self) -> Option<u64> {
         let mut buffer = [0; 128];
-        let pages = proc_fs::parse_resident_pages(self.file.as_ref()?.read(&mut buffer)?)?;
-        Some(pages * sys::page_size())
+        proc_fs::parse_resident_pages(self.file.as_ref()?.read(&mut buffer)?)
     }
 }
 
@@ -46,8 +52,8 @@ impl Tracer<'_> {
         let process = self.table.process(index);
         let pid = process.pid;
         process.meter.due = time + PERIOD_NS;
-        // A process whose first thread has ended shows no memory any more.
-        let resident_bytes = process.meter.resident_bytes(pid).filter(|bytes| *bytes > 0);
+        let tid = process.threads.first().copied();
+        let resident_bytes = process.meter.resident_bytes(pid, tid);
         let reading = (cpu_ns, resident_bytes);
         if process.meter.last.replace(reading) != Some(reading) {
             self.send(Event::Usage(Usage { process: index, time, cpu_ns, resident_bytes }));
