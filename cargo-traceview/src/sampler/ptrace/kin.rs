@@ -50,8 +50,9 @@ impl Tracer<'_> {
             }
             self.send(Event::Spawn(Spawn { thread: index, time: now, child, how, snapshot }));
         }
-        // Its own first report may have come already.
-        if self.table.get(child).is_none() && self.options.follow_children {
+        // Its own first report may have come already, or even all that it did.
+        let is_known = self.unannounced.remove(&child) || self.table.get(child).is_some();
+        if !is_known && self.options.follow_children {
             self.adopt(child, now);
         }
     }

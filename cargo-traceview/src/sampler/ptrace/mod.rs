@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use traceview_core::model::ExitStatus;
 
 use super::clock::Ticker;
@@ -97,6 +98,8 @@ pub(crate) struct Tracer<'a> {
     table: ThreadTable,
     ticker: Ticker,
     alarm: Alarm,
+    /// Threads whose creators have not reported them yet. They can be gone by then.
+    unannounced: FxHashSet<Tid>,
     root: Tid,
     root_exit: Option<ExitStatus>,
     own_signals: OwnSignals,
@@ -139,6 +142,7 @@ impl<'a> Tracer<'a> {
             table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
             alarm: Alarm::new()?,
+            unannounced: FxHashSet::default(),
             root,
             root_exit: None,
             own_signals: OwnSignals::new(root),

@@ -91,7 +91,14 @@ impl Tracer<'_> {
     /// Makes sure that `tid` is known: the first report of a new thread can come before that of its creator. False if it
     /// is not to be traced, and was let go.
     pub(super) fn meet(&mut self, tid: Tid, now: i64) -> bool {
-        self.table.get(tid).is_some() || self.adopt(tid, now)
+        if self.table.get(tid).is_some() {
+            return true;
+        }
+        let is_traced = self.adopt(tid, now);
+        if is_traced && self.options.follow_children {
+            self.unannounced.insert(tid);
+        }
+        is_traced
     }
 
     /// The thread answers an interrupt (or job control lets it go on, or it is new). It is held only for what can be seen
