@@ -124,7 +124,7 @@ fn not_seen(profile: &Profile) -> usize {
 #[test]
 fn a_thousand_threads_are_linked_with_who_started_and_joined_them() {
     let traceview = traceview();
-    let recorded = traceview.record("", "kin", "threads 1000 20");
+    let recorded = traceview.record("", "kin", "threads 1000 40");
     let (truth, profile) = (recorded.truth(), profile(&recorded));
     let (joiners, sleepers) = (pairs(&truth, "joiners"), pairs(&truth, "sleepers"));
     assert_eq!((joiners.len(), sleepers.len()), (20, 1000), "an id was used twice");
@@ -138,8 +138,9 @@ fn a_thousand_threads_are_linked_with_who_started_and_joined_them() {
     assert_eq!(count(&profile, "Join"), joins.len());
     assert!(joins.is_subset(&all), "invented: {:?}", joins.difference(&all));
     assert_eq!(joins.len() + not_seen(&profile), all.len());
-    // All that were asleep at a tick before; that can be none in 20 ms only where there is no CPU for the recorder.
-    assert!(joins.len() * 100 >= all.len() * 90, "only {} joins", joins.len());
+    // All whose waiter was asleep at a tick before: in 40 ms there is one, unless the recorder gets no CPU. Main waits for its
+    // joiners in turn, and most of those have ended by then.
+    assert!(joins.len() * 10 >= all.len() * 8, "only {} joins", joins.len());
     assert_stacks(&profile, "Spawn thread", &["kin::start_and_join", "kin::threads"]);
     assert_stacks(&profile, "Join", &["kin::start_and_join", "kin::threads"]);
     assert_stacks(&profile, "Thread start", &["clone3"]);
@@ -148,7 +149,7 @@ fn a_thousand_threads_are_linked_with_who_started_and_joined_them() {
 #[test]
 fn a_hundred_processes_are_linked_with_who_started_and_waited_for_them() {
     let traceview = traceview();
-    let recorded = traceview.record("", "kin", "processes 100 20");
+    let recorded = traceview.record("", "kin", "processes 100 40");
     let (truth, profile) = (recorded.truth(), profile(&recorded));
     let [spawned, forked, vforked, any] = ["spawned", "forked", "vforked", "any"].map(|way| pairs(&truth, way));
     let union = |a: &Pairs, b: &Pairs| -> Pairs { a.union(b).copied().collect() };
@@ -163,7 +164,7 @@ fn a_hundred_processes_are_linked_with_who_started_and_waited_for_them() {
     assert!(waits.is_subset(&all), "invented: {:?}", waits.difference(&all));
     for (way, pairs) in [("spawned", &spawned), ("forked", &forked), ("any", &any)] {
         let seen = waits.intersection(pairs).count();
-        assert!(seen * 10 >= pairs.len() * 9, "{way}: only {seen} waits");
+        assert!(seen * 10 >= pairs.len() * 8, "{way}: only {seen} waits");
     }
     assert_stacks(&profile, "Fork", &["kin::by_fork", "kin::by_fork_and_any"]);
     assert_stacks(&profile, "Vfork", &["kin::by_spawn", "kin::by_vfork"]);

@@ -26,7 +26,7 @@ pub struct InfoSource {
 /// `profile` as JSON: `{format, version, name, duration_ns, start_unix_ns, cpu_ns, user_ns, system_ns, processes,
 /// threads: [{name, pid, tid, samples, slices, markers, waits, cpu_ns, start_ns, end_ns}], libraries, functions,
 /// frames, stacks, flows, counters, symbolized_percent, own_symbolized_percent, rooted_percent, truncated, lost,
-/// cut: [{reason, samples}], warnings: [{code, count, first, message}]}`.
+/// cut: [{reason, samples}], extra: [{name, value}], warnings: [{code, count, first, message}]}`.
 ///
 /// `truncated` counts the samples whose stack was cut short, `cut` says why. Process and thread ids are numbers, or
 /// strings where the file has strings. What is not known is `null`.
@@ -57,6 +57,7 @@ pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
         truncated: summary.rooted.whole - summary.rooted.part,
         lost: summary.lost,
         cut: summary.cut.iter().map(|cut| Cut { reason: profile.string(cut.reason), samples: cut.samples }).collect(),
+        extra: profile.meta.extra.iter().map(|(name, value)| Extra { name, value }).collect(),
         warnings: profile.meta.warnings.iter().map(WarningInfo::of).collect(),
     })
 }
@@ -86,6 +87,8 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
         line("Cut", &format!("{} with {}", count(cut.samples, "sample"), profile.string(cut.reason)))?;
     }
     line("Contains", &contents(profile))?;
+    let extra = profile.meta.extra.iter().map(|(name, value)| format!("{name}: {value}"));
+    line("Further", &extra.collect::<Vec<_>>().join(", "))?;
     writeln!(out)?;
     write_threads(out, profile, &summary, style)?;
     for (index, warning) in profile.meta.warnings.iter().enumerate() {
@@ -231,6 +234,7 @@ struct Info<'a> {
     truncated: u64,
     lost: Option<u64>,
     cut: Vec<Cut<'a>>,
+    extra: Vec<Extra<'a>>,
     warnings: Vec<WarningInfo<'a>>,
 }
 
@@ -259,6 +263,12 @@ enum SystemId<'a> {
 struct Cut<'a> {
     reason: &'a str,
     samples: u64,
+}
+
+#[derive(Serialize)]
+struct Extra<'a> {
+    name: &'a str,
+    value: &'a str,
 }
 
 #[derive(Serialize)]
