@@ -50,7 +50,7 @@ fn changes(usage: &[RawUsage], before: i64, value: impl Fn(&RawUsage) -> Option<
         let matters = row == 0 || row + 1 == known.len() || *value != last || known[row + 1].1 != *value;
         if matters {
             times.push(Time(*time));
-            #[expect(clippy::cast_precision_loss, reason = "exact up to 8 PiB or 104 days")]
+            // Exact up to 8 PiB or 104 days.
             deltas.push((value - last) as f64);
             last = *value;
         }

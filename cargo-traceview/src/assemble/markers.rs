@@ -2,136 +2,13 @@
 
 use rustc_hash::FxHashMap;
 use traceview_core::model::{
-    ExitStatus, Field, FieldValue, FlowAnchor, FlowMember, FlowPhase, Marker, MarkerField, MarkerId, MarkerSchema,
-    MarkerSchemaId, MarkerTiming, ProfileBuilder, StackId, StandardCategory, StringId, ThreadId, Time,
+    ExitStatus, Field, FieldValue, FlowAnchor, FlowMember, FlowPhase, Marker, MarkerId, MarkerSchemaId, MarkerTiming,
+    ProfileBuilder, StackId, StandardCategory, ThreadId, Time,
 };
 
 use super::kin::{Kin, RowOf};
+use super::marker_kinds::{Kind, add_schemas};
 use crate::unwind::{Origin, Recording, SpawnKind};
-
-/// What a marker is of. Each has a schema of its own.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Kind {
-    SpawnThread,
-    Fork,
-    Vfork,
-    ThreadStart,
-    ProcessStart,
-    Exec,
-    ThreadExit,
-    ProcessExit,
-    Join,
-    Wait,
-}
-
-/// How a kind is shown: the marker's and the schema's name, the text on it, what it means, and its fields with label and
-/// format.
-struct Look {
-    name: &'static str,
-    schema: &'static str,
-    label: &'static str,
-    description: &'static str,
-    fields: &'static [(&'static str, &'static str, &'static str)],
-}
-
-const FLOW_OUT: (&str, &str, &str) = ("flow", "Flow", "flow-id");
-const FLOW_IN: (&str, &str, &str) = ("flow", "Flow", "terminating-flow-id");
-
-impl Kind {
-    const ALL: [Self; 10] = [
-        Self::SpawnThread,
-        Self::Fork,
-        Self::Vfork,
-        Self::ThreadStart,
-        Self::ProcessStart,
-        Self::Exec,
-        Self::ThreadExit,
-        Self::ProcessExit,
-        Self::Join,
-        Self::Wait,
-    ];
-
-    const fn look(self) -> Look {
-        let (name, schema, label, description, fields): (_, _, _, _, &'static [_]) = match self {
-            Self::SpawnThread => (
-                "Spawn thread",
-                "SpawnThread",
-                "Spawn thread {marker.data.tid} {marker.data.name}",
-                "The thread started another thread",
-                &[("tid", "Thread", "tid"), ("name", "Name", "string"), FLOW_OUT],
-            ),
-            Self::Fork => (
-                "Fork",
-                "Fork",
-                "Fork {marker.data.pid} {marker.data.name}",
-                "The thread started a process",
-                &[("pid", "Process", "pid"), ("name", "Name", "string"), FLOW_OUT],
-            ),
-            Self::Vfork => (
-                "Vfork",
-                "Vfork",
-                "Vfork {marker.data.pid} {marker.data.name}",
-                "The thread started a process, and waited until that ran another program or ended (vfork, posix_spawn)",
-                &[("pid", "Process", "pid"), ("name", "Name", "string"), FLOW_OUT],
-            ),
-            Self::ThreadStart => (
-                "Thread start",
-                "ThreadStart",
-                "Started by {marker.data.by}",
-                "The thread started",
-                &[("by", "Started by", "string"), FLOW_IN],
-            ),
-            Self::ProcessStart => (
-                "Process start",
-                "ProcessStart",
-                "Started by {marker.data.by}",
-                "The process started, as a copy of its parent",
-                &[("by", "Started by", "string"), FLOW_IN],
-            ),
-            Self::Exec => (
-                "Exec",
-                "Exec",
-                "Exec {marker.data.command}",
-                "The process runs another program from here on; its stack is where that begins",
-                &[("command", "Command", "string"), FLOW_IN],
-            ),
-            Self::ThreadExit => (
-                "Thread exit",
-                "ThreadExit",
-                "Thread exit",
-                "The thread ended",
-                &[("how", "How", "string"), ("waiter", "Waiter", "string"), FLOW_OUT],
-            ),
-            Self::ProcessExit => (
-                "Process exit",
-                "ProcessExit",
-                "Process exit: {marker.data.status}",
-                "The process ended; the marker is on the thread that ended it, or was its last",
-                &[("status", "Status", "string"), ("waiter", "Waiter", "string"), FLOW_OUT],
-            ),
-            Self::Join => (
-                "Join",
-                "Join",
-                "Join thread {marker.data.tid} {marker.data.name}",
-                "The thread waited for another to end",
-                &[("tid", "Thread", "tid"), ("name", "Name", "string"), ("waited", "Waited", "nanoseconds"), FLOW_IN],
-            ),
-            Self::Wait => (
-                "Wait",
-                "Wait",
-                "Wait for process {marker.data.pid}: {marker.data.status}",
-                "The thread waited for a process to end",
-                &[
-                    ("pid", "Process", "pid"),
-                    ("status", "Status", "string"),
-                    ("waited", "Waited", "nanoseconds"),
-                    FLOW_IN,
-                ],
-            ),
-        };
-        Look { name, schema, label, description, fields }
-    }
-}
 
 /// A marker, before its thread's are in order. The fields are those of its kind, `None` where not known.
 struct Row {
@@ -147,7 +24,7 @@ enum Value {
     Number(i64),
 }
 
-fn text(text: impl ToString) -> Option<Value> {
+fn text(text: &(impl ToString + ?Sized)) -> Option<Value> {
     Some(Value::Text(text.to_string()))
 }
 
@@ -171,7 +48,8 @@ pub(super) fn add_markers(
     collector.collect();
     let Collector { mut rows, links, not_seen, .. } = collector;
     let flow_of = links.iter().enumerate().flat_map(|(flow, link)| [(link.from, flow), (link.to, flow)]).collect();
-    let schemas = add_schemas(&rows, builder);
+    let used = |kind| rows.iter().any(|row| row.kind == kind);
+    let schemas = add_schemas(used, builder);
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|number| (rows[*number].time, *number));
     let mut ids = vec![MarkerId::new(0); rows.len()];
@@ -227,38 +105,6 @@ fn marker(
     }
 }
 
-/// Adds the schemas of the kinds that there are.
-fn add_schemas(rows: &[Row], builder: &mut ProfileBuilder) -> FxHashMap<Kind, MarkerSchemaId> {
-    let used = Kind::ALL.into_iter().filter(|kind| rows.iter().any(|row| row.kind == *kind));
-    let mut schemas = FxHashMap::default();
-    for kind in used {
-        let look = kind.look();
-        let mut string = |text: &str| builder.string(text);
-        let fields = look.fields.iter().map(|(key, label, format)| MarkerField {
-            key: string(key),
-            label: Some(string(label)),
-            format: string(format),
-            hidden: false,
-        });
-        let fields = fields.collect();
-        let label: Option<StringId> = Some(string(look.label));
-        let schema = MarkerSchema {
-            name: string(look.schema),
-            display: ["marker-chart", "marker-table", "timeline-overview"].map(&mut string).into(),
-            chart_label: label,
-            tooltip_label: Some(string("{marker.name}")),
-            table_label: label,
-            description: Some(string(look.description)),
-            fields,
-            graphs: Vec::new(),
-            color_field: None,
-            stack_based: false,
-        };
-        schemas.insert(kind, builder.add_marker_schema(schema));
-    }
-    schemas
-}
-
 struct Collector<'a> {
     recording: &'a Recording,
     kin: &'a Kin,
@@ -309,7 +155,7 @@ impl Collector<'_> {
                 // Both are upper bounds of when it really was.
                 let time = started.map_or(spawn.time, |started| started.start.min(spawn.time));
                 let name = started.and_then(|started| text(&started.name));
-                let fields = vec![text(spawn.child), name];
+                let fields = vec![text(&spawn.child), name];
                 let number = self.push(Row { thread: creator, time, kind, stack: spawn.stack, fields });
                 spawns.insert((creator, row), number);
             }
@@ -325,7 +171,7 @@ impl Collector<'_> {
             let is_first = record.tid == recording.processes[record.process].pid;
             let kind = if is_first { Kind::ProcessStart } else { Kind::ThreadStart };
             let spawn = self.kin.spawn_of.get(&thread);
-            let by = spawn.and_then(|(creator, _)| text(self.name_of(*creator)));
+            let by = spawn.and_then(|(creator, _)| text(&self.name_of(*creator)));
             let to = self.push(Row { thread, time: record.start, kind, stack, fields: vec![by] });
             if let Some(from) = spawn.map(|spawn| spawns[spawn]) {
                 let name = match self.rows[from].kind {
@@ -337,7 +183,7 @@ impl Collector<'_> {
             }
         }
         for exec in &record.execs {
-            let fields = vec![text(exec.command_line.join(" "))];
+            let fields = vec![text(&exec.command_line.join(" "))];
             let to = self.push(Row { thread, time: exec.time, kind: Kind::Exec, stack: exec.stack, fields });
             if let Some(former) = exec.former {
                 let fields = vec![text("exec"), None];
@@ -364,7 +210,7 @@ impl Collector<'_> {
         let stack = record.exit.and_then(|exit| exit.stack);
         let from = self.push(Row { thread, time, kind: Kind::ThreadExit, stack, fields });
         if let Some(call) = join {
-            let fields = vec![text(record.tid), text(&record.name)];
+            let fields = vec![text(&record.tid), text(&record.name)];
             self.released(call, from, Kind::Join, "join", fields);
         }
     }
@@ -379,17 +225,17 @@ impl Collector<'_> {
         let wait = self.kin.wait_of.get(&process).copied();
         let waiter = record.parent.and_then(|_| self.waiter(wait));
         let stack = self.recording.threads[thread].exit.and_then(|exit| exit.stack);
-        let fields = vec![status.as_ref().and_then(text), waiter];
+        let fields = vec![status.as_deref().and_then(text), waiter];
         let from = self.push(Row { thread, time, kind: Kind::ProcessExit, stack, fields });
         if let Some(call) = wait {
-            self.released(call, from, Kind::Wait, "wait", vec![text(record.pid), status.as_ref().and_then(text)]);
+            self.released(call, from, Kind::Wait, "wait", vec![text(&record.pid), status.as_deref().and_then(text)]);
         }
     }
 
     /// Who waited for an end.
     fn waiter(&mut self, call: Option<RowOf>) -> Option<Value> {
         match call {
-            Some((waiter, _)) => text(self.name_of(waiter)),
+            Some((waiter, _)) => text(&self.name_of(waiter)),
             None => {
                 self.not_seen += 1;
                 text("not seen")

@@ -3,6 +3,7 @@
 mod code;
 mod counters;
 mod kin;
+mod marker_kinds;
 mod markers;
 mod warnings;
 

@@ -78,7 +78,7 @@ impl Asked {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the kernel takes these 32 bits, too")]
+/// A pid as the kernel takes it: the lower 32 bits.
 const fn pid(argument: u64) -> Tid {
     argument as u32 as Tid
 }

@@ -394,7 +394,10 @@ impl ThreadTable {
 
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
-        self.alive.remove(&pid)
+        let index = self.alive.remove(&pid)?;
+        // Nothing of it stays open.
+        self.processes[index].meter = Meter::default();
+        Some(index)
     }
 }
 

@@ -8,6 +8,9 @@ use super::sys::{self, Tid};
 /// How far apart two readings are.
 const PERIOD_NS: i64 = 10_000_000;
 
+/// With more processes than this their files are opened for each reading: open files are needed for other things, too.
+const MOST_OPEN: usize = 48;
+
 /// The meter of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
@@ -49,11 +52,15 @@ impl Tracer<'_> {
     }
 
     fn read_meter(&mut self, index: ProcessIndex, cpu_ns: Option<i64>, time: i64) {
+        let keeps_file = self.table.process_count() <= MOST_OPEN;
         let process = self.table.process(index);
         let pid = process.pid;
         process.meter.due = time + PERIOD_NS;
         let tid = process.threads.first().copied();
         let resident_bytes = process.meter.resident_bytes(pid, tid);
+        if !keeps_file {
+            process.meter.file = None;
+        }
         let reading = (cpu_ns, resident_bytes);
         if process.meter.last.replace(reading) != Some(reading) {
             self.send(Event::Usage(Usage { process: index, time, cpu_ns, resident_bytes }));
