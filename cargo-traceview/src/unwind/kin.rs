@@ -72,6 +72,8 @@ impl Unwinder<'_> {
         record.command_line.clone_from(&exec.command_line);
         self.spaces[exec.process] = Space::default();
         let stack = exec.snapshot.map(|snapshot| self.stack_of(exec.thread, snapshot));
+        // The program's libraries are not there yet; a child must not inherit a map without them.
+        self.spaces[exec.process] = Space::default();
         let (time, command_line) = (exec.time - self.start, exec.command_line);
         self.threads[exec.thread].execs.push(RawExec { time, command_line, former: exec.former, stack });
     }

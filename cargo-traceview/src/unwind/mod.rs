@@ -270,13 +270,13 @@ impl Unwinder<'_> {
         if time < space.read_at.saturating_add(space.refresh_after) {
             return false;
         }
+        // Before it is known what was reported: what is read after an exec is the new program's.
         let text = proc_fs::read_thread_file(tid, tid, "maps").unwrap_or_default();
         let maps = match self.next_change(process) {
-            // What was read can be the new program's already.
             Some(NextChange::Exec) => Vec::new(),
-            // The process is about to end, or has ended.
-            Some(NextChange::Maps(last)) if text.is_empty() => last,
-            _ => proc_fs::parse_maps(&text),
+            // There can be an exec behind that, or the end.
+            Some(NextChange::Maps(maps)) => maps,
+            None => proc_fs::parse_maps(&text),
         };
         let has_news = self.update(process, sys::monotonic_ns(), &maps, tid);
         let space = &mut self.spaces[process];
