@@ -15,6 +15,9 @@ use super::{IN_FLIGHT_LIMIT, Stack, Tracer};
 /// How much is copied of the stack of a thread that did not do anything yet: what its first function was given.
 const STACK_OF_A_NEW_THREAD: usize = 512;
 
+/// How much is copied of the stack of a thread that ends: most end near where they started.
+const STACK_OF_AN_ENDING_THREAD: usize = 8 << 10;
+
 /// What a creator reported.
 pub(super) struct Creation {
     child: Tid,
@@ -73,10 +76,10 @@ impl Tracer<'_> {
 
     /// A thread is about to end, and is held: how, and what it was at.
     pub(super) fn see_exit(&mut self, tid: Tid) {
-        let seen = self.see_held(tid, SMALL_STACK);
         let Some(thread) = self.table.get(tid) else { return };
         let (index, pid) = (thread.index, thread.pid);
-        let Some((registers, snapshot)) = seen else { return };
+        let guess = if pid == tid { SMALL_STACK } else { STACK_OF_AN_ENDING_THREAD };
+        let Some((registers, snapshot)) = self.see_held(tid, guess) else { return };
         let call = registers.syscall().map(|call| call.number);
         let thread_pointer = registers.thread_pointer();
         let group = sys::process_group(pid);
