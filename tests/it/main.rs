@@ -6,6 +6,7 @@ mod cargo_build;
 mod errors;
 mod exit_status;
 mod families;
+mod flows;
 mod gecko;
 mod limits;
 mod live_line;

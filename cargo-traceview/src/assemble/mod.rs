@@ -1,18 +1,25 @@
 //! From what was recorded to a [`Profile`]: names for addresses, rows for records.
 
 mod code;
+mod counters;
+mod kin;
+mod marker_kinds;
+mod markers;
 mod warnings;
 
 use traceview_core::model::check::Invalid;
 use traceview_core::model::{
     CpuDelta, Mapping, Meta, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, SampleFlags, StackId, Thread,
-    Time, Values, Wait, Warning,
+    ThreadId, Time, Values, Wait, Warning,
 };
 
 use crate::sampler::arch;
 use crate::symbolize::OriginRules;
 use crate::unwind::{ProcessRecord, Recording, ThreadRecord};
 use code::{Code, base_svma};
+
+/// What the number of ends is called with nobody seen waiting for them.
+const WAITERS_NOT_SEEN: &str = "Waiter not seen";
 
 /// What is known of a recording besides what was recorded.
 pub struct Context {
@@ -53,7 +60,7 @@ pub fn assemble(
     builder.meta_mut().warnings.push(Warning {
         code: "recorder-fault".to_owned(),
         message: format!(
-            "waits, mappings and times of ends were left out, because the recorder got them wrong: {invalid}"
+            "waits, mappings, markers, counters and times of ends were left out, because the recorder got them wrong: {invalid}"
         ),
         count: 1,
         first: None,
@@ -83,11 +90,40 @@ fn build(
             until: mapping.until.map(Time),
         });
     }
-    let mut threads: Vec<&ThreadRecord> = recording.threads.iter().collect();
+    let threads = add_threads(recording, &processes, &code.stacks, parts, &mut builder);
+    fill_meta(builder.meta_mut(), context, recording);
+    if parts == Parts::All {
+        let not_seen = markers::add_markers(recording, &threads, &code.stacks, &mut builder);
+        if not_seen > 0 {
+            builder.meta_mut().extra.push((WAITERS_NOT_SEEN.to_owned(), not_seen.to_string()));
+        }
+        let mut first_threads = vec![None; processes.len()];
+        for (thread, id) in recording.threads.iter().zip(&threads) {
+            first_threads[thread.process].get_or_insert(*id);
+        }
+        for (index, record) in recording.processes.iter().enumerate() {
+            let owner = (processes[index], first_threads[index]);
+            counters::add_counters(record, owner, index == 0, &mut builder);
+        }
+    }
+    builder.meta_mut().warnings = warnings::warnings(recording, &code.symbols, context.follow_children);
+    builder
+}
+
+/// Adds the threads; where each row of the recording is in the profile.
+fn add_threads(
+    recording: &Recording,
+    processes: &[ProcessId],
+    stacks: &[StackId],
+    parts: Parts,
+    builder: &mut ProfileBuilder,
+) -> Vec<ThreadId> {
+    let mut threads: Vec<(usize, &ThreadRecord)> = recording.threads.iter().enumerate().collect();
     // A process's threads stand together, its first thread first; the sort keeps the order of appearance otherwise.
-    threads.sort_by_key(|thread| (thread.process, thread.tid != recording.processes[thread.process].pid));
+    threads.sort_by_key(|(_, thread)| (thread.process, thread.tid != recording.processes[thread.process].pid));
     let mut last_main = None;
-    for record in threads {
+    let mut ids = vec![ThreadId::new(0); threads.len()];
+    for (index, record) in threads {
         let is_first = record.tid == recording.processes[record.process].pid;
         // After an exec by another thread a process has had two threads with its id; it started with the earlier one.
         let is_main = is_first && last_main != Some(record.process);
@@ -97,16 +133,14 @@ fn build(
         let name = builder.string(&record.name);
         let mut thread = Thread::new(processes[record.process], OsId::Number(record.tid.into()), name);
         thread.is_main = is_main;
-        fill_samples(&mut thread, record, &code.stacks);
+        fill_samples(&mut thread, record, stacks);
         if parts == Parts::All {
             thread.end = record.end.map(Time);
-            fill_waits(&mut thread, record, &code.stacks, &mut builder);
+            fill_waits(&mut thread, record, stacks, builder);
         }
-        builder.add_thread(thread);
+        ids[index] = builder.add_thread(thread);
     }
-    fill_meta(builder.meta_mut(), context, recording);
-    builder.meta_mut().warnings = warnings::warnings(recording, &code.symbols, context.follow_children);
-    builder
+    ids
 }
 
 fn add_process(record: &ProcessRecord, parts: Parts, builder: &mut ProfileBuilder) -> ProcessId {

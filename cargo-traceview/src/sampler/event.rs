@@ -1,5 +1,6 @@
 //! What the tracer tells the unwinder, in the order in which it happened.
 
+use super::kinship::EndedCall;
 use super::proc_fs::MapEntry;
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::HeldWalk;
@@ -23,14 +24,7 @@ pub(crate) enum Event {
         time: i64,
     },
     /// A process runs another program from now on.
-    Exec {
-        /// Which.
-        process: ProcessIndex,
-        /// Its new name.
-        name: String,
-        /// Its new arguments.
-        command_line: Vec<String>,
-    },
+    Exec(Exec),
     /// The memory map of a process as it is now.
     Maps {
         /// Whose.
@@ -59,7 +53,37 @@ pub(crate) enum Event {
         tid: Tid,
         /// When.
         time: i64,
+        /// Whether another thread of the recording started it.
+        created: bool,
     },
+    /// What a new thread was at when it first reported.
+    FirstStop {
+        /// Which.
+        thread: ThreadIndex,
+        /// Its stack.
+        snapshot: Snapshot,
+    },
+    /// A thread started another thread or process.
+    Spawn(Spawn),
+    /// A thread is about to end.
+    Exit(Exit),
+    /// A thread was found asleep until another's end; its stack is that of the [`Event::CallEnd`] that follows and says it
+    /// was seen.
+    Blocked {
+        /// Which.
+        thread: ThreadIndex,
+        /// Where it sleeps.
+        snapshot: Snapshot,
+    },
+    /// A thread came out of a call that waits for another's end.
+    CallEnd {
+        /// Which.
+        thread: ThreadIndex,
+        /// The call.
+        call: EndedCall,
+    },
+    /// What a process used so far.
+    Usage(Usage),
     /// A thread has this name.
     ThreadName {
         /// Which.
@@ -80,6 +104,79 @@ pub(crate) enum Event {
     },
     /// A thread's sleep is over.
     Wait(Wait),
+}
+
+/// The start of another program.
+#[derive(Debug)]
+pub(crate) struct Exec {
+    /// Which process starts it.
+    pub(crate) process: ProcessIndex,
+    /// When.
+    pub(crate) time: i64,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its arguments.
+    pub(crate) command_line: Vec<String>,
+    /// The thread that the program starts with.
+    pub(crate) thread: ThreadIndex,
+    /// What that thread was before, if it was not the first thread of its process.
+    pub(crate) former: Option<ThreadIndex>,
+    /// Where the program starts. The stack of the thread that asked for it is gone by then.
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+/// The start of a thread or process, as its creator reports it.
+#[derive(Debug)]
+pub(crate) struct Spawn {
+    /// Who.
+    pub(crate) thread: ThreadIndex,
+    /// When it was reported; what was started can have reported before.
+    pub(crate) time: i64,
+    /// The id of what was started.
+    pub(crate) child: Tid,
+    /// How.
+    pub(crate) how: SpawnKind,
+    /// What the creator was at, if it could be seen.
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+/// How a thread or process was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpawnKind {
+    /// In the way of threads.
+    Clone,
+    /// As a process that its parent can wait for.
+    Fork,
+    /// As a process, while its creator waits until it runs another program or ends.
+    Vfork,
+}
+
+/// The end of a thread, before it.
+#[derive(Debug)]
+pub(crate) struct Exit {
+    /// Whose.
+    pub(crate) thread: ThreadIndex,
+    /// The system call that it ends by; `None` if it was made to end.
+    pub(crate) call: Option<u64>,
+    /// Where its descriptor is.
+    pub(crate) thread_pointer: u64,
+    /// The process group that its process is in.
+    pub(crate) group: Option<Tid>,
+    /// What it was at, if that could be seen.
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+/// What a process used from its start up to a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    /// Which.
+    pub(crate) process: ProcessIndex,
+    /// When.
+    pub(crate) time: i64,
+    /// CPU time of all its threads, if it could be read.
+    pub(crate) cpu_ns: Option<i64>,
+    /// Memory that it has now, if that could be read.
+    pub(crate) resident_bytes: Option<u64>,
 }
 
 /// The end of a thread, or what was accounted to it when recording ended.

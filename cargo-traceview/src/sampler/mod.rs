@@ -9,6 +9,7 @@ pub(crate) mod arch;
 pub(crate) mod clock;
 pub(crate) mod event;
 mod executable;
+pub(crate) mod kinship;
 mod own_signals;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;

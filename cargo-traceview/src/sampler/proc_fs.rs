@@ -16,8 +16,8 @@ pub(crate) enum Whereabouts {
     Asleep {
         /// The call.
         number: Option<u64>,
-        /// Its first argument; for most calls on a file that is the descriptor.
-        first_argument: u64,
+        /// Its first three arguments; for most calls on a file the first is the descriptor.
+        arguments: [u64; 3],
         /// Stack pointer.
         sp: u64,
         /// Program counter.
@@ -34,13 +34,18 @@ pub(crate) fn parse_syscall(text: &str) -> Option<Whereabouts> {
     let mut words = text.split(' ');
     let number = words.next()?.parse::<i64>().ok()?;
     let mut rest = words.map(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok());
-    let first_argument = if number >= 0 { rest.next()?? } else { 0 };
+    let mut arguments = [0; 3];
+    if number >= 0 {
+        for argument in &mut arguments {
+            *argument = rest.next()??;
+        }
+    }
     let mut last_two = [0; 2];
     for value in rest {
         last_two = [last_two[1], value?];
     }
     let [sp, pc] = last_two;
-    Some(Whereabouts::Asleep { number: u64::try_from(number).ok(), first_argument, sp, pc })
+    Some(Whereabouts::Asleep { number: u64::try_from(number).ok(), arguments, sp, pc })
 }
 
 /// What the scheduler counted of a thread, from `schedstat`.
@@ -277,6 +282,22 @@ pub(crate) fn describe_fd(tid: Tid, fd: u64) -> Option<String> {
     Some(fd_kind(&target.to_string_lossy()))
 }
 
+/// The process that descriptor `fd` of a thread refers to, if it is one of a process (`pidfd_open`).
+pub(crate) fn process_of_fd(tid: Tid, fd: u64) -> Option<Tid> {
+    parse_process_of_fd(&std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).ok()?)
+}
+
+/// −1 in that file is a process that has ended and was waited for.
+fn parse_process_of_fd(text: &str) -> Option<Tid> {
+    let pid: Tid = text.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse().ok()?;
+    (pid > 0).then_some(pid)
+}
+
+/// Resident memory in pages, from `/proc/PID/statm`; 0 of a process that has ended.
+pub(crate) fn parse_resident_pages(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Turns the target of a `/proc/PID/fd` link into what people call it.
 fn fd_kind(target: &str) -> String {
     if let Some(kind) = target.strip_prefix("anon_inode:") {
@@ -303,11 +324,11 @@ mod tests {
         assert_eq!(parse_syscall("running\n"), Some(Whereabouts::Running));
         assert_eq!(
             parse_syscall("202 0x55aa 0x80 0x1 0x0 0x0 0x0 0x7ffd10 0x7f1234\n"),
-            Some(Whereabouts::Asleep { number: Some(202), first_argument: 0x55aa, sp: 0x7ffd10, pc: 0x7f1234 })
+            Some(Whereabouts::Asleep { number: Some(202), arguments: [0x55aa, 0x80, 1], sp: 0x7ffd10, pc: 0x7f1234 })
         );
         assert_eq!(
             parse_syscall("-1 0x7ffd10 0x7f1234\n"),
-            Some(Whereabouts::Asleep { number: None, first_argument: 0, sp: 0x7ffd10, pc: 0x7f1234 })
+            Some(Whereabouts::Asleep { number: None, arguments: [0; 3], sp: 0x7ffd10, pc: 0x7f1234 })
         );
         for odd in ["", "\n", "202", "202 xyz", "x 0x1 0x2", "-1"] {
             assert!(parse_syscall(odd).is_none_or(|at| at != Whereabouts::Running), "{odd:?}");
@@ -336,6 +357,20 @@ mod tests {
         assert!(waiting(bit(libc::SIGTERM)) && !waiting(bit(libc::SIGWINCH)) && !waiting(0));
         let blocked = Status { pending: bit(10), blocked: bit(10), ..Status::default() };
         assert!(!blocked.has_signal_waiting());
+    }
+
+    #[test]
+    fn processes_behind_descriptors_are_read() {
+        let info = |pid: &str| format!("pos:\t0\nflags:\t02000002\nmnt_id:\t15\nPid:\t{pid}\nNSpid:\t{pid}\n");
+        assert_eq!(parse_process_of_fd(&info("4711")), Some(4711));
+        assert_eq!(parse_process_of_fd(&info("-1")), None);
+        assert_eq!(parse_process_of_fd("pos:\t0\n"), None);
+    }
+
+    #[test]
+    fn resident_memory_is_read() {
+        assert_eq!(parse_resident_pages("1500 300 200 10 0 90 0\n"), Some(300));
+        assert_eq!(parse_resident_pages("1500"), None);
     }
 
     #[test]

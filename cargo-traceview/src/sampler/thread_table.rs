@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
+use super::kinship::CallWatch;
 use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
+use super::ptrace::meter::Meter;
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
 
@@ -36,6 +38,10 @@ pub(crate) struct Thread {
     pub(crate) tid: Tid,
     /// What it is doing as far as we know.
     pub(crate) activity: Activity,
+    /// The call that it is in, if that waits for the end of another thread or process.
+    pub(crate) awaits: CallWatch,
+    /// Whether it was seen where it started.
+    pub(crate) reported: bool,
     /// The interrupt that it was sent and has not answered.
     pub(crate) interrupt: Option<Interrupt>,
     /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
@@ -108,6 +114,8 @@ impl Thread {
             pid,
             tid,
             activity: Activity::new(index),
+            awaits: CallWatch::default(),
+            reported: false,
             interrupt: None,
             restarted: None,
             charged: SchedStat::default(),
@@ -208,6 +216,8 @@ pub(crate) struct Process {
     pub(crate) writable: Vec<(u64, u64)>,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
+    /// What it uses.
+    pub(crate) meter: Meter,
 }
 
 impl Process {
@@ -311,6 +321,13 @@ impl ThreadTable {
         &mut self.processes[index]
     }
 
+    /// The processes that are alive, in order of appearance.
+    pub(crate) fn living(&self) -> Vec<ProcessIndex> {
+        let mut living: Vec<_> = self.alive.values().copied().collect();
+        living.sort_unstable();
+        living
+    }
+
     /// The processes that are alive and have more than `far` threads that are looked at in turns only.
     pub(crate) fn with_more_far_than(&self, far: usize) -> Vec<ProcessIndex> {
         self.alive.values().copied().filter(|index| self.processes[*index].far > far).collect()
@@ -359,6 +376,7 @@ impl ThreadTable {
             mapped: false,
             writable: Vec::new(),
             deep: None,
+            meter: Meter::default(),
         });
         self.alive.insert(pid, index);
         index
@@ -389,7 +407,10 @@ impl ThreadTable {
 
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
-        self.alive.remove(&pid)
+        let index = self.alive.remove(&pid)?;
+        // Nothing of it stays open.
+        self.processes[index].meter = Meter::default();
+        Some(index)
     }
 }
 

@@ -10,6 +10,7 @@ mod address_space;
 mod asleep;
 pub(crate) mod deep;
 mod images;
+mod kin;
 mod mappings;
 mod recording;
 mod walk;
@@ -33,7 +34,10 @@ use recording::Interner;
 use walk::{RuleCache, StackCopy, Start, Walked, walk};
 
 pub use images::{ImageIndex, LoadedImage};
-pub use recording::{MappingRecord, ProcessRecord, RawFrame, RawSample, RawWait, Recording, ThreadRecord};
+pub use recording::{
+    Awaited, MappingRecord, Origin, ProcessRecord, RawCall, RawExec, RawExit, RawFrame, RawSample, RawSpawn, RawUsage,
+    RawWait, Recording, SpawnKind, ThreadRecord,
+};
 pub use walk::{CutReason, WalkEnd};
 
 /// A memory map is read again for code at an unknown address, but no sooner than this after the last time; it doubles
@@ -58,6 +62,7 @@ pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &Sender<Recycled>, sta
         spaces: Vec::new(),
         threads: Vec::new(),
         asleep: Vec::new(),
+        blocked: Vec::new(),
         mappings: MappingLog::default(),
     };
     while let Some(event) = unwinder.next_event() {
@@ -97,6 +102,8 @@ struct Unwinder<'a> {
     threads: Vec<ThreadRecord>,
     /// The stack of each thread's current (or last) sleep, and whether it was inferred.
     asleep: Vec<Option<(u32, bool)>>,
+    /// The stack of each thread in its current (or last) call that waits for another's end.
+    blocked: Vec<Option<u32>>,
     mappings: MappingLog,
 }
 
@@ -111,23 +118,8 @@ impl Unwinder<'_> {
 
     fn on_event(&mut self, event: Event) {
         match event {
-            Event::ProcessStart { pid, parent, time } => {
-                let (name, command_line) = parent.map_or_else(Default::default, |parent| {
-                    let parent = &self.processes[parent];
-                    (parent.name.clone(), parent.command_line.clone())
-                });
-                let start = time - self.start;
-                self.processes.push(ProcessRecord { pid, parent, name, command_line, start, end: None, exit: None });
-                let space = parent.map(|parent| self.spaces[parent].clone()).unwrap_or_default();
-                self.spaces.push(space);
-                self.note_mappings(self.spaces.len() - 1, time);
-            }
-            Event::Exec { process, name, command_line } => {
-                let record = &mut self.processes[process];
-                record.name = name;
-                record.command_line = command_line;
-                self.spaces[process] = Space::default();
-            }
+            Event::ProcessStart { pid, parent, time } => self.on_process_start(pid, parent, time),
+            Event::Exec(exec) => self.on_exec(exec),
             Event::Maps { process, tid, time, maps } => {
                 self.update(process, time, &maps, tid);
             }
@@ -138,21 +130,13 @@ impl Unwinder<'_> {
                 // Its rules are of no more use; what it had mapped is kept in `mappings`.
                 self.spaces[process] = Space::default();
             }
-            Event::ThreadStart { process, tid, time } => {
-                let name = self.processes[process].name.clone();
-                let start = time - self.start;
-                self.threads.push(ThreadRecord {
-                    process,
-                    tid,
-                    name,
-                    start,
-                    end: None,
-                    usage: None,
-                    samples: Vec::new(),
-                    waits: Vec::new(),
-                });
-                self.asleep.push(None);
-            }
+            Event::ThreadStart { process, tid, time, created } => self.on_thread_start(process, tid, time, created),
+            Event::FirstStop { thread, snapshot } => self.on_first_stop(thread, snapshot),
+            Event::Spawn(spawn) => self.on_spawn(spawn),
+            Event::Exit(exit) => self.on_exit(exit),
+            Event::Blocked { thread, snapshot } => self.blocked[thread] = Some(self.stack_of(thread, snapshot)),
+            Event::CallEnd { thread, call } => self.on_call_end(thread, call),
+            Event::Usage(usage) => self.on_usage(usage),
             Event::ThreadName { thread, name } => self.threads[thread].name = name,
             Event::ThreadEnd(end) => self.on_thread_end(&end),
             Event::Sample(sample) => {
@@ -286,13 +270,13 @@ impl Unwinder<'_> {
         if time < space.read_at.saturating_add(space.refresh_after) {
             return false;
         }
+        // Before it is known what was reported: what is read after an exec is the new program's.
         let text = proc_fs::read_thread_file(tid, tid, "maps").unwrap_or_default();
         let maps = match self.next_change(process) {
-            // What was read can be the new program's already.
             Some(NextChange::Exec) => Vec::new(),
-            // The process is about to end, or has ended.
-            Some(NextChange::Maps(last)) if text.is_empty() => last,
-            _ => proc_fs::parse_maps(&text),
+            // There can be an exec behind that, or the end.
+            Some(NextChange::Maps(maps)) => maps,
+            None => proc_fs::parse_maps(&text),
         };
         let has_news = self.update(process, sys::monotonic_ns(), &maps, tid);
         let space = &mut self.spaces[process];
@@ -308,7 +292,7 @@ impl Unwinder<'_> {
             self.pending.extend(batch);
         }
         self.pending.iter().find_map(|event| match event {
-            Event::Exec { process: of, .. } if *of == process => Some(NextChange::Exec),
+            Event::Exec(exec) if exec.process == process => Some(NextChange::Exec),
             Event::Maps { process: of, maps, .. } if *of == process => Some(NextChange::Maps(maps.clone())),
             _ => None,
         })

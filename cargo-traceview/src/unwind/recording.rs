@@ -8,6 +8,8 @@ use traceview_core::model::{ExitStatus, Quality, SampleFlags, ThreadUsage, WaitR
 use super::images::{ImageIndex, LoadedImage};
 use super::walk::CutReason;
 use crate::sampler::Progress;
+pub use crate::sampler::event::SpawnKind;
+pub use crate::sampler::kinship::Awaited;
 use crate::sampler::ptrace::{TraceEnd, sys};
 
 /// What was recorded. Times are ns from its start.
@@ -53,6 +55,21 @@ pub struct ProcessRecord {
     pub end: Option<i64>,
     /// How it ended.
     pub exit: Option<ExitStatus>,
+    /// The process group that it was in when it ended.
+    pub group: Option<i32>,
+    /// What it used, in order of time.
+    pub usage: Vec<RawUsage>,
+}
+
+/// What a process used from its start up to a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawUsage {
+    /// When.
+    pub time: i64,
+    /// CPU time of all its threads in ns, if it could be read.
+    pub cpu_ns: Option<i64>,
+    /// Memory that it had then, if that could be read.
+    pub resident_bytes: Option<u64>,
 }
 
 /// A thread.
@@ -74,6 +91,75 @@ pub struct ThreadRecord {
     pub samples: Vec<RawSample>,
     /// Its waits, in order of time.
     pub waits: Vec<RawWait>,
+    /// How it came to be.
+    pub origin: Origin,
+    /// What it started, in order of time.
+    pub spawns: Vec<RawSpawn>,
+    /// The programs that it made its process run, in order of time.
+    pub execs: Vec<RawExec>,
+    /// How it ended, if that was seen.
+    pub exit: Option<RawExit>,
+    /// Its calls that waited for the end of another thread or process, in order of time.
+    pub calls: Vec<RawCall>,
+}
+
+/// How a thread came to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// Another thread started it; with the stack that it started with, if that was seen.
+    Created(Option<u32>),
+    /// It was there before: the recording starts with it, or it was another thread before an exec.
+    Present,
+}
+
+/// The start of a thread or process, as its creator reported it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawSpawn {
+    /// When.
+    pub time: i64,
+    /// The id of what was started.
+    pub child: i32,
+    /// How.
+    pub how: SpawnKind,
+    /// The creator's stack.
+    pub stack: Option<u32>,
+}
+
+/// The start of another program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawExec {
+    /// When.
+    pub time: i64,
+    /// Its arguments.
+    pub command_line: Vec<String>,
+    /// Which thread it was that did this, if it has another id since.
+    pub former: Option<usize>,
+    /// Where the program starts.
+    pub stack: Option<u32>,
+}
+
+/// How a thread ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawExit {
+    /// The system call that it ended by; `None` if it was made to end.
+    pub call: Option<u64>,
+    /// Where its descriptor was.
+    pub thread_pointer: u64,
+    /// Its last stack.
+    pub stack: Option<u32>,
+}
+
+/// A call that waited for the end of another thread or process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawCall {
+    /// Whose end.
+    pub awaited: Awaited,
+    /// When the thread was first seen in it.
+    pub start: i64,
+    /// When it was first seen out of it.
+    pub end: i64,
+    /// Its stack, if that was seen.
+    pub stack: Option<u32>,
 }
 
 impl ThreadRecord {

@@ -31,7 +31,7 @@ pub struct InfoSource {
 /// short_waits_ns, cpu_ns, start_ns, end_ns}], libraries, functions,
 /// frames, stacks, flows, counters, symbolized_percent, own_symbolized_percent, rooted_percent, truncated, lost,
 /// recorder: {ticks, missed_ticks, stopped_ns, stop_median_ns, stop_p99_ns, late_median_ns, late_p99_ns, cpu_ns}, cut:
-/// [{reason, samples}], warnings: [{code, count, first, message}]}`.
+/// [{reason, samples}], extra: [{name, value}], warnings: [{code, count, first, message}]}`.
 ///
 /// `truncated` counts the samples whose stack was cut short, `cut` says why. Process and thread ids are numbers, or
 /// strings where the file has strings. What is not known is `null`.
@@ -63,6 +63,7 @@ pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
         lost: summary.lost,
         recorder: profile.meta.quality.map(RecorderInfo::of),
         cut: summary.cut.iter().map(|cut| Cut { reason: profile.string(cut.reason), samples: cut.samples }).collect(),
+        extra: profile.meta.extra.iter().map(|(name, value)| Extra { name, value }).collect(),
         warnings: profile.meta.warnings.iter().map(WarningInfo::of).collect(),
     })
 }
@@ -93,6 +94,8 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
         line("Cut", &format!("{} with {}", count(cut.samples, "sample"), profile.string(cut.reason)))?;
     }
     line("Contains", &contents(profile))?;
+    let extra = profile.meta.extra.iter().map(|(name, value)| format!("{name}: {value}"));
+    line("Further", &extra.collect::<Vec<_>>().join(", "))?;
     writeln!(out)?;
     write_threads(out, profile, &summary, style)?;
     for (index, warning) in profile.meta.warnings.iter().enumerate() {
@@ -268,6 +271,7 @@ struct Info<'a> {
     lost: Option<u64>,
     recorder: Option<RecorderInfo>,
     cut: Vec<Cut<'a>>,
+    extra: Vec<Extra<'a>>,
     warnings: Vec<WarningInfo<'a>>,
 }
 
@@ -325,6 +329,12 @@ impl RecorderInfo {
             cpu_ns: quality.recorder_cpu.0,
         }
     }
+}
+
+#[derive(Serialize)]
+struct Extra<'a> {
+    name: &'a str,
+    value: &'a str,
 }
 
 #[derive(Serialize)]

@@ -16,7 +16,16 @@ use crate::traceview;
 #[test]
 fn real_recordings_keep_the_rules_and_are_read_back_equal() {
     let traceview = traceview();
-    for (workload, args) in [("demo", ""), ("families", "fork 200"), ("libc_heavy", "0.5"), ("idle_mix", "all 10")] {
+    let workloads = [
+        ("demo", ""),
+        ("families", "fork 200"),
+        ("families", "thread_exec 20"),
+        ("kin", "threads 100 5"),
+        ("kin", "processes 20 5"),
+        ("libc_heavy", "0.5"),
+        ("idle_mix", "all 10"),
+    ];
+    for (workload, args) in workloads {
         let recorded = traceview.record("", workload, args);
         assert_eq!(violations(&read_json(&recorded.path)), [""; 0], "{workload}");
         let profile = read(&fs::read(&recorded.path).unwrap()).unwrap();

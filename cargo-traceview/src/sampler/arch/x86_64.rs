@@ -8,6 +8,8 @@ pub(crate) const RESTART_SYSCALL: u64 = 219;
 
 const EINTR: i64 = 4;
 
+const VFORK: u64 = 58;
+
 /// Length of the `syscall` instruction.
 const SYSCALL_INSTRUCTION: u64 = 2;
 
@@ -41,11 +43,37 @@ impl Registers {
         self.0.rbp
     }
 
+    /// What points to the thread's own descriptor, with most C libraries.
+    pub(crate) const fn thread_pointer(&self) -> u64 {
+        self.0.fs_base
+    }
+
     /// The system call that the stop cut into, if it did: the kernel keeps its number in `orig_rax`, which is −1 when
     /// the thread was in user code.
     pub(crate) fn syscall(&self) -> Option<SyscallState> {
         let number = self.0.orig_rax;
         (number.cast_signed() >= 0).then(|| SyscallState { number, result: self.0.rax.cast_signed() })
+    }
+
+    /// Whether the thread is in the vfork call itself, where its caller's address is in no memory: parent and child return
+    /// by the same stack.
+    pub(crate) const fn is_in_vfork(&self) -> bool {
+        self.0.orig_rax == VFORK
+    }
+
+    /// The registers in the call of vfork, given the first byte of the instruction behind the system call: it says which
+    /// register the C library keeps the caller's address in, and the stack is as the caller left it.
+    pub(crate) fn in_caller_of_vfork(&self, next: u8) -> Option<Self> {
+        let return_address = match next {
+            // push %rdi, push %rdx
+            0x57 => self.0.rdi,
+            0x52 => self.0.rdx,
+            _ => return None,
+        };
+        let mut raw = self.0;
+        // Inside of the call, which can be the last instruction of its line, or function.
+        raw.rip = return_address.checked_sub(1)?;
+        Some(Self(raw))
     }
 
     /// The registers with which the interrupted call is made again, if it is about to fail with EINTR.
@@ -112,6 +140,18 @@ mod tests {
         assert!(registers(232, -516).wound_back().is_none(), "the kernel restarts that by itself");
         assert!(registers(232, 3).wound_back().is_none(), "it has a result");
         assert!(registers(-1, -4).wound_back().is_none(), "not in a call at all");
+    }
+
+    #[test]
+    fn who_called_vfork_is_told_by_the_instruction_behind_the_call() {
+        let mut raw = *registers(58, 7).raw();
+        (raw.rdi, raw.rdx) = (0x5001, 0x6001);
+        let vfork = Registers::new(raw);
+        assert!(vfork.is_in_vfork() && !registers(56, 7).is_in_vfork());
+        let caller = |next| vfork.in_caller_of_vfork(next).map(|caller| (caller.pc(), caller.sp(), caller.fp()));
+        assert_eq!(caller(0x57), Some((0x5000, 0x20, 0x30)));
+        assert_eq!(caller(0x52), Some((0x6000, 0x20, 0x30)));
+        assert_eq!(caller(0xc3), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use traceview_core::model::{ExitStatus, Nanos, ThreadUsage};
 
-use super::super::event::{Event, ProcessIndex, ThreadEnd};
+use super::super::event::{Event, Exec, ProcessIndex, ThreadEnd, ThreadIndex};
 use super::super::proc_fs;
 use super::super::thread_table::Thread;
 use super::sys::{self, Tid};
@@ -23,17 +23,21 @@ impl Tracer<'_> {
                 let parent = self.table.process_of(status.parent);
                 let process = self.table.add_process(status.process);
                 self.send(Event::ProcessStart { pid: status.process, parent, time: now });
+                // What the profiler's own child uses before it becomes the program is not the program's.
+                if tid != self.root {
+                    self.meter_now(process, now);
+                }
                 process
             }
         };
-        self.start_thread(process, tid, now);
+        self.start_thread(process, tid, now, tid != self.root);
         self.progress.processes.store(self.table.process_count(), Relaxed);
         true
     }
 
-    fn start_thread(&mut self, process: ProcessIndex, tid: Tid, now: i64) {
+    fn start_thread(&mut self, process: ProcessIndex, tid: Tid, now: i64, created: bool) {
         self.table.add_thread(process, tid);
-        self.send(Event::ThreadStart { process, tid, time: now });
+        self.send(Event::ThreadStart { process, tid, time: now, created });
         self.progress.threads.store(self.table.len(), Relaxed);
     }
 
@@ -43,17 +47,6 @@ impl Tracer<'_> {
             self.meet(tid, now);
         }
         match event {
-            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
-                // The new thread's own first report may have come already. The kernel says its id as we see it, whatever
-                // namespace it is in.
-                if let Ok(child) = sys::event_message(tid)
-                    && let Ok(child) = Tid::try_from(child)
-                    && self.table.get(child).is_none()
-                    && self.options.follow_children
-                {
-                    self.adopt(child, now);
-                }
-            }
             libc::PTRACE_EVENT_EXEC => self.on_exec(tid, now),
             libc::PTRACE_EVENT_EXIT => self.on_exit(tid, now),
             _ => {}
@@ -74,8 +67,9 @@ impl Tracer<'_> {
                 self.end_thread(other, now, |_gone| (0, None));
             }
         }
-        if former != tid {
-            self.rename_thread(process, former, tid, now);
+        let renamed = (former != tid).then(|| self.rename_thread(process, former, tid, now)).flatten();
+        if self.table.get(tid).is_none() {
+            self.start_thread(process, tid, now, false);
         }
         self.wake(tid, now);
         self.table.process(process).forget_memory();
@@ -91,25 +85,36 @@ impl Tracer<'_> {
         }
         let name = proc_fs::read_comm(tid, tid).unwrap_or_default();
         let command_line = proc_fs::read_command_line(tid, tid);
-        self.send(Event::Exec { process, name, command_line });
+        let snapshot = self.see_entry(tid);
+        self.meter_now(process, now);
+        if let Some(thread) = self.table.get(tid) {
+            thread.reported = true;
+            let thread = thread.index;
+            let exec = Exec { process, time: now, name, command_line, thread, former: renamed, snapshot };
+            self.send(Event::Exec(exec));
+        }
         // Before it runs on: its memory map must not be taken for that of the former program.
         self.flush_all();
     }
 
-    /// Thread `former` has the id `tid` from now on. In the recording that is another thread; its clock runs on.
-    fn rename_thread(&mut self, process: ProcessIndex, former: Tid, tid: Tid, now: i64) {
+    /// Thread `former` has the id `tid` from now on. In the recording that is another thread; its clock runs on. Which one
+    /// it was.
+    fn rename_thread(&mut self, process: ProcessIndex, former: Tid, tid: Tid, now: i64) -> Option<ThreadIndex> {
         let mut charged = None;
+        let mut index = None;
         if let Some(thread) = self.table.get(former) {
+            index = Some(thread.index);
             thread.tid = tid;
             thread.open_files();
             charged = thread.schedstat();
         }
         self.end_thread(former, now, read_last);
-        self.start_thread(process, tid, now);
+        self.start_thread(process, tid, now, false);
         if let (Some(thread), Some(charged)) = (self.table.get(tid), charged) {
             thread.charged = charged;
             thread.cpu_before_ns = charged.cpu_ns;
         }
+        index
     }
 
     /// A thread is about to end: the last moment to see what it used.
@@ -120,7 +125,11 @@ impl Tracer<'_> {
                 // The process's memory goes with its last thread, and the unwinder may not have seen all of it.
                 self.table.process(process).mapped = false;
                 self.read_maps(tid, pid, 0);
+                self.meter_now(process, now);
+                self.see_exit(tid);
                 self.flush_all();
+            } else {
+                self.see_exit(tid);
             }
         }
         self.send_name(tid);
@@ -163,6 +172,9 @@ impl Tracer<'_> {
     pub(super) fn finish(&mut self, now: i64) -> usize {
         let mut tids: Vec<(usize, Tid)> = self.table.iter_mut().map(|thread| (thread.index, thread.tid)).collect();
         tids.sort_unstable();
+        for process in self.table.living() {
+            self.meter_now(process, now);
+        }
         for (index, tid) in &tids {
             self.wake(*tid, now);
             self.send_name(*tid);

@@ -50,6 +50,7 @@ impl Tracer<'_> {
         self.lateness.add(now - self.ticker.last_deadline());
         self.is_crowded = std::mem::take(&mut self.awake) > self.cpus;
         let until = now + self.ticker.period_ns() / LOOKS_PER_PERIOD;
+        self.read_meters(now);
         let near = self.table.turns(Place::Near);
         self.look_at(Place::Near, near, until);
         let far = self.table.turns(Place::Far);
@@ -165,7 +166,7 @@ impl Tracer<'_> {
                 self.interrupt(tid, sched, false);
                 self.is_awake(process, now - before.at)
             }
-            Some(Whereabouts::Asleep { number, first_argument, sp, pc }) => {
+            Some(Whereabouts::Asleep { number, arguments, sp, pc }) => {
                 // A call that a stop interrupted goes on under another number.
                 let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
                 let runs = sched.map(|sched| sched.runs);
@@ -173,7 +174,8 @@ impl Tracer<'_> {
                 thread.looked.ready_since = None;
                 let used = sched.map_or(0, |sched| sched.cpu_ns - before.sched.cpu_ns);
                 self.table.process(process).explained_ns += used;
-                self.asleep(tid, Sleep::new(now, (syscall, first_argument), (sp, pc), runs));
+                self.watch_call(tid, now, (syscall, arguments), (sp, pc), runs);
+                self.asleep(tid, Sleep::new(now, (syscall, arguments[0]), (sp, pc), runs));
                 Place::Near
             }
         }
@@ -225,6 +227,7 @@ impl Tracer<'_> {
         self.table.bring_near(tid);
         let wait = self.table.get(tid).and_then(|thread| thread.activity.wake(now));
         self.send_wait(wait);
+        self.end_call(tid);
     }
 
     pub(super) fn send_wait(&mut self, wait: Option<Wait>) {

@@ -55,6 +55,22 @@ impl Tracer<'_> {
         self.copy(tid, sp, extent)
     }
 
+    /// Copies the stack of a thread that is held, as far as it will be needed, without a look at the memory map: `guess`
+    /// bytes of it if its end is not known.
+    pub(super) fn copy_known(&mut self, tid: Tid, sp: u64, guess: usize) -> Stack {
+        let extent = self.known_extent(tid, sp).unwrap_or(Extent { in_use: usize::MAX, wanted: guess });
+        self.copy(tid, sp, extent)
+    }
+
+    fn known_extent(&mut self, tid: Tid, sp: u64) -> Option<Extent> {
+        let thread = self.table.get(tid)?;
+        let ((low, high), index, need) = (thread.stack_range, thread.process, thread.stack_need);
+        let range =
+            if (low..high).contains(&sp) { (low, high) } else { self.table.process(index).writable_around(sp)? };
+        let in_use = usize::try_from(range.1 - sp).unwrap_or(usize::MAX);
+        Some(Extent { in_use, wanted: if in_use <= SMALL_STACK { in_use } else { in_use.min(need) } })
+    }
+
     /// Takes back the memory of a stack that is not needed.
     pub(super) fn recycle(&mut self, stack: Stack) {
         if let Stack::Copied { bytes, .. } = stack {

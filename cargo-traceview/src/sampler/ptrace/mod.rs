@@ -11,9 +11,11 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+mod kin;
 mod lifecycle;
 mod look;
 mod memory;
+pub(crate) mod meter;
 mod report;
 pub(crate) mod sys;
 
@@ -23,10 +25,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use traceview_core::model::ExitStatus;
 
 use super::clock::Ticker;
-use super::event::Event;
+use super::event::{Event, Stack};
 use super::own_signals::OwnSignals;
 use super::spread::Times;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
@@ -100,6 +103,8 @@ pub(crate) struct Tracer<'a> {
     table: ThreadTable,
     ticker: Ticker,
     alarm: Alarm,
+    /// Threads whose creators have not reported them yet. They can be gone by then.
+    unannounced: FxHashSet<Tid>,
     root: Tid,
     root_exit: Option<ExitStatus>,
     own_signals: OwnSignals,
@@ -109,6 +114,8 @@ pub(crate) struct Tracer<'a> {
     /// The last moment at which no thread waited for its report to be taken.
     nobody_held_at: i64,
     hidden_looks: u64,
+    /// When to read what processes use.
+    meters_due: i64,
     stops: Times,
     lateness: Times,
     /// Threads that were awake at this tick so far.
@@ -144,6 +151,7 @@ impl<'a> Tracer<'a> {
             table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
             alarm: Alarm::new()?,
+            unannounced: FxHashSet::default(),
             root,
             root_exit: None,
             own_signals: OwnSignals::new(root),
@@ -152,6 +160,7 @@ impl<'a> Tracer<'a> {
             tick_started: now,
             nobody_held_at: now,
             hidden_looks: 0,
+            meters_due: now,
             stops: Times::default(),
             lateness: Times::default(),
             awake: 0,

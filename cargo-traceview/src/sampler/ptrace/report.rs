@@ -61,15 +61,20 @@ impl Tracer<'_> {
             }
             WaitStatus::Event(event) => {
                 self.on_event(tid, event, now);
+                let creation = self.see_creation(tid, event);
                 // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
                 // does not come twice.
                 if self.table.get(tid).is_some_and(|thread| thread.interrupt.is_some()) {
                     let _gone_already = sys::interrupt(tid);
                 }
                 resume(tid, 0);
+                if let Some(creation) = creation {
+                    self.on_creation(tid, creation, now);
+                }
             }
             WaitStatus::Stop(libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
                 self.meet(tid, now);
+                self.see_first_stop(tid);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
                     let wait = thread.activity.stop(now);
@@ -79,6 +84,7 @@ impl Tracer<'_> {
             }
             WaitStatus::Stop(_) => {
                 if self.meet(tid, now) {
+                    self.see_first_stop(tid);
                     self.on_stop(tid, now);
                 }
             }
@@ -88,7 +94,14 @@ impl Tracer<'_> {
     /// Makes sure that `tid` is known: the first report of a new thread can come before that of its creator. False if it
     /// is not to be traced, and was let go.
     pub(super) fn meet(&mut self, tid: Tid, now: i64) -> bool {
-        self.table.get(tid).is_some() || self.adopt(tid, now)
+        if self.table.get(tid).is_some() {
+            return true;
+        }
+        let is_traced = self.adopt(tid, now);
+        if is_traced && self.options.follow_children {
+            self.unannounced.insert(tid);
+        }
+        is_traced
     }
 
     /// The thread answers an interrupt (or job control lets it go on, or it is new). It is held only for what can be seen

@@ -367,6 +367,20 @@ pub(crate) fn process_cpu_ns(pid: Tid) -> Option<i64> {
     clock((!pid << 3) | 2)
 }
 
+/// The process group of process `pid`; `None` when it is gone.
+pub(crate) fn process_group(pid: Tid) -> Option<Tid> {
+    // SAFETY: takes and gives numbers only.
+    let group = unsafe { libc::getpgid(pid) };
+    (group >= 0).then_some(group)
+}
+
+/// Bytes in a page of memory.
+pub(crate) fn page_size() -> u64 {
+    // SAFETY: takes and gives numbers only.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(size).unwrap_or(4096)
+}
+
 fn clock(id: libc::clockid_t) -> Option<i64> {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: `time` is live; zeroed is a valid timespec.

@@ -74,6 +74,8 @@ fn tooltip(graph: CounterGraph, unit: &str) -> Vec<TooltipRow> {
             value("count-range", amount, "range in graph"),
             value("sample-number", "number", "operations since the previous sample"),
         ],
+        // CPU time over time: what it is of the most that is seen.
+        CounterGraph::Rate if unit == "percent" => vec![value("cpu-ratio", "percent", "CPU at this time")],
         CounterGraph::Rate => vec![
             value("rate", rate, "rate at this time"),
             value("committed-range-total", amount, "total in the visible range"),
