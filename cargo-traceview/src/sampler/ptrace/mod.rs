@@ -11,6 +11,7 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+mod cut_calls;
 mod lifecycle;
 mod look;
 mod memory;
@@ -31,6 +32,7 @@ use super::own_signals::OwnSignals;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
+pub(crate) use cut_calls::CutCalls;
 use sys::{SignalSet, Tid};
 
 /// The unwinder is handed this many events at a time,
@@ -101,6 +103,8 @@ pub(crate) struct Tracer<'a> {
     nobody_held_at: i64,
     hidden_looks: u64,
     unanswered: usize,
+    /// Threads whose call was made again, and when its time is over.
+    made_again: Vec<(Tid, i64)>,
     patience_pause: u32,
     cpus: usize,
     outbox: Vec<Event>,
@@ -133,6 +137,7 @@ impl<'a> Tracer<'a> {
             nobody_held_at: now,
             hidden_looks: 0,
             unanswered: 0,
+            made_again: Vec::new(),
             patience_pause: 0,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
@@ -161,6 +166,7 @@ impl<'a> Tracer<'a> {
             }
             self.take_recycled();
             self.flush(now);
+            self.end_overdue_calls(now);
             // Before its exec the child is ours, and no part of the program.
             if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
@@ -176,6 +182,7 @@ impl<'a> Tracer<'a> {
                 && let Some(signal) = self.signals.wait(self.ticker.until_due(sys::monotonic_ns()))
             {
                 self.own_signals.on(signal, sys::monotonic_ns());
+                self.stop_with_program();
             }
         }
         let time = sys::monotonic_ns();

@@ -7,7 +7,7 @@ use traceview_core::model::ExitStatus;
 
 use super::super::arch::Registers;
 use super::super::event::{Event, Sample, Snapshot, Stack};
-use super::super::proc_fs::{self, SchedStat};
+use super::super::proc_fs::SchedStat;
 use super::super::thread_table::Interrupt;
 use super::sys::{self, Tid, WaitStatus};
 use super::{IN_FLIGHT_LIMIT, Reports, Tracer, resume};
@@ -55,7 +55,7 @@ impl Tracer<'_> {
             WaitStatus::Signal(signal) => {
                 self.meet(tid, now);
                 if let Ok(raw) = sys::registers(tid) {
-                    wind_back(tid, &Registers::new(raw), Some(signal));
+                    self.mend_call(tid, &Registers::new(raw), Some(signal), now);
                 }
                 resume(tid, signal);
             }
@@ -72,16 +72,27 @@ impl Tracer<'_> {
                 self.meet(tid, now);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
+                    thread.cut.by_job_control = true;
                     let wait = thread.activity.stop(now);
                     self.send_wait(wait);
                 }
                 let _gone_already = sys::listen(tid);
+                self.stop_with_program();
             }
             WaitStatus::Stop(_) => {
                 if self.meet(tid, now) {
                     self.on_stop(tid, now);
                 }
             }
+        }
+    }
+
+    /// Stops this process if the program is stopped because its terminal stopped the group of both.
+    pub(super) fn stop_with_program(&mut self) {
+        let root = self.root;
+        let is_stopped = self.table.iter_mut().any(|thread| thread.pid == root && thread.activity.is_stopped());
+        if is_stopped && let Some(signal) = self.own_signals.take_stop(sys::monotonic_ns()) {
+            sys::stop_self(signal);
         }
     }
 
@@ -105,17 +116,18 @@ impl Tracer<'_> {
             if !thread.activity.is_stopped()
                 && let Ok(raw) = sys::registers(tid)
             {
-                wind_back(tid, &Registers::new(raw), None);
+                self.mend_call(tid, &Registers::new(raw), None, now);
             }
             // Before it runs again: its next stop must find it awake.
             self.wake(tid, now);
             resume(tid, 0);
             return;
         };
+        thread.cut.by_job_control = false;
         self.unanswered = self.unanswered.saturating_sub(1);
         let seen = self.see(tid);
         if let Some(seen) = &seen {
-            wind_back(tid, &seen.registers, None);
+            self.mend_call(tid, &seen.registers, None, now);
         }
         resume(tid, 0);
         // A thread that was in a long system call went on with that after it was interrupted.
@@ -200,19 +212,5 @@ fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
     match (interrupt.queued_before_ns, sched) {
         (Some(before), Some(sched)) => (sched.wait_ns - before).max(0),
         _ => 0,
-    }
-}
-
-/// Makes a call again that fails with EINTR because of us.
-///
-/// A thread that ran when it was looked at can have entered a call by the time it stops, and calls that the kernel does not
-/// redo by itself end then. And of a traced thread even a `signal` that it ignores ends them, because the tracer is told of
-/// it. The call is not made again if a signal waits that the program wants to be interrupted by.
-fn wind_back(tid: Tid, registers: &Registers, signal: Option<i32>) {
-    let Some(wound) = registers.wound_back() else { return };
-    let Ok(status) = proc_fs::read_status(tid) else { return };
-    let is_ignored = signal.is_none_or(|signal| status.ignores(signal));
-    if is_ignored && !status.has_signal_waiting() {
-        let _gone_already = sys::set_registers(tid, wound.raw());
     }
 }
