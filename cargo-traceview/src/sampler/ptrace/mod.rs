@@ -24,6 +24,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use traceview_core::model::ExitStatus;
 
 use super::clock::Ticker;
@@ -93,6 +94,8 @@ pub(crate) struct Tracer<'a> {
     channels: Channels,
     table: ThreadTable,
     ticker: Ticker,
+    /// Threads whose creators have not reported them yet. They can be gone by then.
+    unannounced: FxHashSet<Tid>,
     root: Tid,
     root_exit: Option<ExitStatus>,
     own_signals: OwnSignals,
@@ -128,6 +131,7 @@ impl<'a> Tracer<'a> {
             channels,
             table: ThreadTable::new(sys::file_limit()),
             ticker: Ticker::new(options.rate_hz, now),
+            unannounced: FxHashSet::default(),
             root,
             root_exit: None,
             own_signals: OwnSignals::new(root),

@@ -59,6 +59,12 @@ impl Tracer<'_> {
                 }
                 resume(tid, signal);
             }
+            WaitStatus::Event(libc::PTRACE_EVENT_EXIT) => {
+                self.meet(tid, now);
+                let pid = self.table.get(tid).map(|thread| thread.pid);
+                self.on_event(tid, libc::PTRACE_EVENT_EXIT, now);
+                self.part(tid, pid, now);
+            }
             WaitStatus::Event(event) => {
                 self.on_event(tid, event, now);
                 // The stop of an event takes the place of one that an interrupt asked for; one that is still to come
@@ -99,7 +105,14 @@ impl Tracer<'_> {
     /// Makes sure that `tid` is known: the first report of a new thread can come before that of its creator. False if it
     /// is not to be traced, and was let go.
     pub(super) fn meet(&mut self, tid: Tid, now: i64) -> bool {
-        self.table.get(tid).is_some() || self.adopt(tid, now)
+        if self.table.get(tid).is_some() {
+            return true;
+        }
+        let is_traced = self.adopt(tid, now);
+        if is_traced && self.options.follow_children {
+            self.unannounced.insert(tid);
+        }
+        is_traced
     }
 
     /// The thread answers an interrupt (or job control lets it go on, or it is new). It is held only for what can be seen

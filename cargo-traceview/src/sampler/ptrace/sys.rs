@@ -13,6 +13,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
+use traceview_core::model::ExitStatus;
+
 /// A thread (or process) id of the kernel.
 pub(crate) type Tid = libc::pid_t;
 
@@ -126,6 +128,15 @@ pub(crate) fn event_message(tid: Tid) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, (&raw mut message).addr())?;
     Ok(message)
+}
+
+/// How a thread that is held at `PTRACE_EVENT_EXIT` will have ended.
+pub(crate) fn exit_status(tid: Tid) -> Option<ExitStatus> {
+    match WaitStatus::decode(i32::try_from(event_message(tid).ok()?).ok()?)? {
+        WaitStatus::Exited(code) => Some(ExitStatus::Code(code)),
+        WaitStatus::Killed(signal) => Some(ExitStatus::Signal(signal)),
+        _ => None,
+    }
 }
 
 /// The general registers of a stopped thread.
