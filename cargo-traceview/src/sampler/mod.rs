@@ -123,6 +123,10 @@ impl RunningProgram {
             }
             if let Some(signal) = signals.set.wait(Duration::from_millis(50)) {
                 own_signals.on(signal, sys::monotonic_ns());
+                if own_signals::STOPS.contains(&signal) {
+                    // The program does not depend on us any more.
+                    sys::stop_self(signal);
+                }
             }
             if sys::monotonic_ns() >= kill_at {
                 kill_at = i64::MAX;
@@ -188,7 +192,7 @@ impl SignalGuard {
     /// Blocks them.
     #[must_use]
     pub fn new() -> Self {
-        let set = SignalSet::of(&[
+        let mut signals = vec![
             libc::SIGCHLD,
             libc::SIGINT,
             libc::SIGTERM,
@@ -201,7 +205,16 @@ impl SignalGuard {
             libc::SIGPROF,
             libc::SIGXCPU,
             libc::SIGXFSZ,
-        ]);
+            libc::SIGIO,
+            libc::SIGPWR,
+            libc::SIGSTKFLT,
+            // We stop when the program does.
+            libc::SIGTSTP,
+            libc::SIGTTIN,
+            libc::SIGTTOU,
+        ];
+        signals.extend(libc::SIGRTMIN()..=libc::SIGRTMAX());
+        let set = SignalSet::of(&signals);
         let before = set.block();
         // The tracer waits for stops by other means; a signal for each would only cost.
         let child_signal = ChildSignal::for_ends_only();
@@ -212,7 +225,11 @@ impl SignalGuard {
     #[must_use]
     pub fn ask_to_end(&self, limit: Duration) -> bool {
         let ends = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-        self.set.wait(limit).is_some_and(|signal| ends.contains(&signal))
+        let signal = self.set.wait(limit);
+        if let Some(signal) = signal.filter(|signal| own_signals::STOPS.contains(signal)) {
+            sys::stop_self(signal);
+        }
+        signal.is_some_and(|signal| ends.contains(&signal))
     }
 }
 
@@ -243,13 +260,16 @@ pub fn record(
 ) -> Result<(Recording, Outcome), SamplerError> {
     let file_limit = sys::raise_file_limit();
     let child = child(launch, signals, file_limit)?;
+    // On this thread, which lives on when recording ends: a program can ask to be told of the end of the thread that started
+    // it (PR_SET_PDEATHSIG).
+    let gated = sys::fork_gated(&child).map_err(SamplerError::Fork)?;
     let (event_sender, events) = mpsc::channel();
     let (recycle_sender, recycled) = mpsc::channel();
     let channels = Channels { events: event_sender, recycled };
     let start = (sys::monotonic_ns(), sys::realtime_ns());
     std::thread::scope(|scope| {
         let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start))?;
-        let tracer = spawn(scope, "tracer", || trace(&child, launch, options, signals, progress, channels))?;
+        let tracer = spawn(scope, "tracer", || trace(&gated, launch, options, signals, progress, channels))?;
         let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
         let mut recording = unwinder.join().map_err(|_panic| SamplerError::Panicked("unwinder"))?;
         recording.end(&end, progress);
@@ -269,16 +289,15 @@ fn spawn<'scope, T: Send + 'scope>(
     std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(SamplerError::Thread)
 }
 
-/// Starts the program, holds it, and lets it go under our eyes.
+/// Lets the program go under our eyes.
 fn trace(
-    child: &sys::Child,
+    gated: &sys::Gated,
     launch: &Launch,
     options: &Options,
     signals: &SignalGuard,
     progress: &Progress,
     channels: Channels,
 ) -> Result<(Tid, TraceEnd), SamplerError> {
-    let gated = sys::fork_gated(child).map_err(SamplerError::Fork)?;
     let trace_options = libc::PTRACE_O_TRACECLONE
         | libc::PTRACE_O_TRACEEXEC
         | libc::PTRACE_O_TRACEEXIT

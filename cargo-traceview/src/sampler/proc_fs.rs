@@ -123,6 +123,8 @@ pub(crate) struct Status {
     pub(crate) process: Tid,
     /// The process that started its process.
     pub(crate) parent: Tid,
+    /// Whether its system calls go through a filter of its own.
+    pub(crate) is_filtered: bool,
 }
 
 impl Status {
@@ -130,6 +132,11 @@ impl Status {
     /// default. (SIGCONT does something even when it is ignored.)
     pub(crate) fn ignores(&self, signal: i32) -> bool {
         self.ignored_in_effect() & bit(signal) != 0
+    }
+
+    /// Whether the process has a handler for `signal`.
+    pub(crate) const fn catches(&self, signal: i32) -> bool {
+        self.caught & bit(signal) != 0
     }
 
     /// Whether a signal waits that the thread will be interrupted by.
@@ -149,8 +156,8 @@ impl Status {
 }
 
 /// The bit of `signal` in a mask.
-fn bit(signal: i32) -> u64 {
-    u32::try_from(signal - 1).ok().and_then(|shift| 1_u64.checked_shl(shift)).unwrap_or(0)
+const fn bit(signal: i32) -> u64 {
+    if signal >= 1 && signal <= 64 { 1 << (signal - 1) } else { 0 }
 }
 
 /// Parses `/proc/PID/task/TID/status`.
@@ -170,6 +177,7 @@ pub(crate) fn parse_status(text: &str) -> Status {
             "voluntary_ctxt_switches" => status.voluntary_switches = number(),
             "nonvoluntary_ctxt_switches" => status.involuntary_switches = number(),
             "Tgid" => status.process = value.parse().unwrap_or(0),
+            "Seccomp" => status.is_filtered = value != "0",
             "PPid" => status.parent = value.parse().unwrap_or(0),
             _ => {}
         }

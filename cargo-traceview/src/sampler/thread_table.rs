@@ -9,6 +9,7 @@ use super::activity::Activity;
 use super::event::{ProcessIndex, ThreadIndex};
 use super::kinship::CallWatch;
 use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
+use super::ptrace::CutCalls;
 use super::ptrace::meter::Meter;
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
@@ -46,6 +47,8 @@ pub(crate) struct Thread {
     pub(crate) interrupt: Option<Interrupt>,
     /// The call with a deadline that a stop interrupted last; the kernel goes on with it under another number.
     pub(crate) restarted: Option<u64>,
+    /// What is known of system calls that stops cut short.
+    pub(crate) cut: CutCalls,
     /// What its clock showed when it was last charged, with the other scheduler counts of then.
     pub(crate) charged: SchedStat,
     /// What its clock showed when it became part of the program: nothing, but for a child of ours before its exec.
@@ -118,6 +121,7 @@ impl Thread {
             reported: false,
             interrupt: None,
             restarted: None,
+            cut: CutCalls::default(),
             charged: SchedStat::default(),
             cpu_before_ns: 0,
             stack_range: (0, 0),

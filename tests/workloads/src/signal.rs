@@ -13,14 +13,20 @@ pub type Handler = extern "C" fn(c_int, &libc::siginfo_t, *mut c_void);
 
 /// Installs a handler. System calls are restarted; with `on_alternate_stack` it runs there.
 pub fn handle(signal: c_int, handler: Handler, on_alternate_stack: bool) {
+    install(signal, handler, libc::SA_RESTART | if on_alternate_stack { libc::SA_ONSTACK } else { 0 });
+}
+
+/// Installs a handler that ends the system call which it interrupts.
+pub fn handle_without_restart(signal: c_int, handler: Handler) {
+    install(signal, handler, 0);
+}
+
+fn install(signal: c_int, handler: Handler, flags: c_int) {
     // SAFETY: all bytes zero is a valid sigaction; the handler has the type that SA_SIGINFO demands.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        if on_alternate_stack {
-            action.sa_flags |= libc::SA_ONSTACK;
-        }
+        action.sa_flags = libc::SA_SIGINFO | flags;
         check(libc::sigaction(signal, &raw const action, ptr::null_mut()), "sigaction");
     }
 }

@@ -33,5 +33,14 @@ impl SyscallState {
     }
 }
 
+/// The timeout of a system call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timeout {
+    /// This many.
+    Milliseconds(u32),
+    /// The `struct timespec` at this address of the thread's memory.
+    Timespec(u64),
+}
+
 /// The kernel's own error code for "to be gone on with"; the same on all processors.
 const ERESTART_RESTARTBLOCK: i64 = 516;

@@ -1,20 +1,22 @@
 //! x86_64.
 
-use super::SyscallState;
 use super::syscalls_x86_64::SYSCALLS;
+use super::{SyscallState, Timeout};
 
 /// The call that redoes an interrupted one that has a deadline.
 pub(crate) const RESTART_SYSCALL: u64 = 219;
 
 const EINTR: i64 = 4;
 
+const EAGAIN: i64 = 11;
+
+/// The kernel's own error code for "to be made again unless a handler runs": then it becomes EINTR.
+const ERESTARTNOHAND: i64 = 514;
+
 const VFORK: u64 = 58;
 
-/// Length of the `syscall` instruction.
-const SYSCALL_INSTRUCTION: u64 = 2;
-
 /// The general registers of a stopped thread.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers(libc::user_regs_struct);
 
 impl Registers {
@@ -76,15 +78,61 @@ impl Registers {
         Some(Self(raw))
     }
 
-    /// The registers with which the interrupted call is made again, if it is about to fail with EINTR.
-    pub(crate) fn wound_back(&self) -> Option<Self> {
-        let call = self.syscall()?;
-        (call.result == -EINTR).then(|| {
-            let mut raw = self.0;
-            raw.rax = call.number;
-            raw.rip -= SYSCALL_INSTRUCTION;
-            Self(raw)
-        })
+    /// Whether the call that the stop cut into is about to fail with EINTR.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.syscall().is_some_and(|call| call.result == -EINTR)
+    }
+
+    /// The registers with which the kernel makes the call again from its start. If a signal with a handler comes first it
+    /// fails with EINTR after all: the kernel decides when the thread goes on, so that no such signal can be missed.
+    pub(crate) fn made_again(&self) -> Self {
+        self.with_result(-ERESTARTNOHAND)
+    }
+
+    /// Whether the call that the stop cut into is about to be made again as [`made_again`](Self::made_again) says.
+    pub(crate) fn is_made_again(&self) -> bool {
+        self.syscall().is_some_and(|call| call.result == -ERESTARTNOHAND)
+    }
+
+    /// The registers with which the call is over with this result.
+    pub(crate) fn with_result(&self, result: i64) -> Self {
+        let mut raw = self.0;
+        raw.rax = result.cast_unsigned();
+        Self(raw)
+    }
+
+    /// For calls that fail with EINTR at a stop: where their timeout is, and what they return when it is over. `None` if
+    /// the call has none, or not in its arguments.
+    pub(crate) fn timeout(&self) -> Option<(Timeout, i64)> {
+        let registers = &self.0;
+        let timespec = |address: u64| (address != 0).then_some(Timeout::Timespec(address));
+        match registers.orig_rax {
+            // epoll_wait epoll_pwait
+            232 | 281 => {
+                // An `int`, of which the upper half of the register is no part.
+                let milliseconds = registers.r10 as i32;
+                u32::try_from(milliseconds).ok().map(|milliseconds| (Timeout::Milliseconds(milliseconds), 0))
+            }
+            // epoll_pwait2
+            441 => Some((timespec(registers.r10)?, 0)),
+            // io_getevents io_pgetevents
+            208 | 333 => Some((timespec(registers.r8)?, 0)),
+            // rt_sigtimedwait
+            128 => Some((timespec(registers.rdx)?, -EAGAIN)),
+            // semtimedop
+            220 => Some((timespec(registers.r10)?, -EAGAIN)),
+            _ => None,
+        }
+    }
+
+    /// Whether these are of the same call as `other`: made at one place with one set of arguments.
+    pub(crate) fn are_of_call(&self, other: &Self) -> bool {
+        let call = |registers: &libc::user_regs_struct| {
+            let arguments = [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
+            let kept = [registers.rbx, registers.rbp, registers.r12, registers.r13, registers.r14, registers.r15];
+            (registers.orig_rax, registers.rip, registers.rsp, arguments, kept)
+        };
+        call(&self.0) == call(&other.0)
     }
 }
 
@@ -134,12 +182,30 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_wound_back_only_when_it_would_fail_with_eintr() {
-        let wound = registers(232, -4).wound_back().expect("epoll_wait with EINTR");
-        assert_eq!((wound.raw().rax, wound.pc()), (232, 0x1000));
-        assert!(registers(232, -516).wound_back().is_none(), "the kernel restarts that by itself");
-        assert!(registers(232, 3).wound_back().is_none(), "it has a result");
-        assert!(registers(-1, -4).wound_back().is_none(), "not in a call at all");
+    fn a_call_is_made_again_only_when_it_would_fail_with_eintr() {
+        let cut = registers(232, -4);
+        assert!(cut.is_cut_short(), "epoll_wait with EINTR");
+        let again = cut.made_again();
+        assert_eq!((again.raw().rax.cast_signed(), again.raw().orig_rax, again.pc()), (-514, 232, 0x1002));
+        assert!(again.are_of_call(&cut) && !registers(281, -4).are_of_call(&cut));
+        assert!(!registers(232, -516).is_cut_short(), "the kernel restarts that by itself");
+        assert!(!registers(232, 3).is_cut_short(), "it has a result");
+        assert!(!registers(-1, -4).is_cut_short(), "not in a call at all");
+    }
+
+    #[test]
+    fn timeouts_are_where_each_call_has_them() {
+        let with = |number: i64, r10: u64| {
+            let mut raw = *registers(number, -4).raw();
+            (raw.r10, raw.rdx) = (r10, 0x40);
+            Registers::new(raw).timeout()
+        };
+        assert_eq!(with(232, 30), Some((Timeout::Milliseconds(30), 0)));
+        assert_eq!(with(232, 0xffff_ffff), None, "-1 is for ever");
+        assert_eq!(with(441, 0x50), Some((Timeout::Timespec(0x50), 0)));
+        assert_eq!(with(441, 0), None);
+        assert_eq!(with(128, 0), Some((Timeout::Timespec(0x40), -11)));
+        assert_eq!(with(0, 30), None, "read has none");
     }
 
     #[test]

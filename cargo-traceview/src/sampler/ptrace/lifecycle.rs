@@ -6,7 +6,7 @@ use super::super::event::{Event, Exec, ProcessIndex, ThreadEnd, ThreadIndex};
 use super::super::proc_fs;
 use super::super::thread_table::Thread;
 use super::sys::{self, Tid};
-use super::{Relaxed, Tracer};
+use super::{Relaxed, Tracer, resume};
 
 impl Tracer<'_> {
     /// Takes note of a thread that is new to us, whatever told us of it first. False if it is not to be traced (children
@@ -136,16 +136,41 @@ impl Tracer<'_> {
         self.end_thread(tid, now, read_last);
     }
 
+    /// Lets go of a thread that is about to end. While it is traced the kernel would keep it for us after its end, and its
+    /// parent, who can see that it ended, could not wait for it yet. Only of the first process we are the parent.
+    pub(super) fn part(&mut self, tid: Tid, pid: Option<Tid>, now: i64) {
+        if tid == self.root {
+            resume(tid, 0);
+            return;
+        }
+        let exit = sys::exit_status(tid);
+        if sys::detach(tid, 0).is_err() {
+            // It was killed meanwhile, and will be reported as gone.
+            return;
+        }
+        if let Some(pid) = pid.filter(|pid| *pid != self.root)
+            && let Some(process) = self.table.process_of(pid)
+            && self.table.process(process).threads.is_empty()
+            && let Some(exit) = exit
+        {
+            self.end_process(pid, now, exit);
+        }
+    }
+
     /// A thread is gone.
     pub(super) fn on_gone(&mut self, tid: Tid, now: i64, exit: ExitStatus) {
         self.end_thread(tid, now, |_gone| (0, None));
         // A process reports by its first thread's id, once all its threads are gone.
-        if let Some(process) = self.table.remove_process(tid) {
-            self.send(Event::ProcessEnd { process, time: now, exit });
-            self.progress.processes.store(self.table.process_count(), Relaxed);
-        }
+        self.end_process(tid, now, exit);
         if tid == self.root {
             self.root_exit = Some(exit);
+        }
+    }
+
+    fn end_process(&mut self, pid: Tid, now: i64, exit: ExitStatus) {
+        if let Some(process) = self.table.remove_process(pid) {
+            self.send(Event::ProcessEnd { process, time: now, exit });
+            self.progress.processes.store(self.table.process_count(), Relaxed);
         }
     }
 

@@ -11,6 +11,7 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+mod cut_calls;
 mod kin;
 mod lifecycle;
 mod look;
@@ -35,6 +36,7 @@ use super::spread::Times;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
+pub(crate) use cut_calls::CutCalls;
 use sys::{Alarm, SignalSet, Tid};
 
 /// The unwinder is handed this many events at a time,
@@ -124,6 +126,8 @@ pub(crate) struct Tracer<'a> {
     is_crowded: bool,
     /// Threads that were interrupted at this tick, had a CPU then, and have not answered.
     asked: Vec<Tid>,
+    /// Threads whose call was made again, and when its time is over.
+    made_again: Vec<(Tid, i64)>,
     patience_pause: u32,
     cpus: usize,
     outbox: Vec<Event>,
@@ -166,6 +170,7 @@ impl<'a> Tracer<'a> {
             awake: 0,
             is_crowded: false,
             asked: Vec::new(),
+            made_again: Vec::new(),
             patience_pause: 0,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
@@ -194,6 +199,7 @@ impl<'a> Tracer<'a> {
             }
             self.take_recycled();
             self.flush(now);
+            self.end_overdue_calls(now);
             // Before its exec the child is ours, and no part of the program.
             if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
                 self.progress.ticks.fetch_add(1, Relaxed);
@@ -202,6 +208,7 @@ impl<'a> Tracer<'a> {
             }
             while let Some(signal) = self.signals.wait(Duration::ZERO) {
                 self.own_signals.on(signal, sys::monotonic_ns());
+                self.stop_with_program();
             }
             match self.take_reports()? {
                 Reports::NobodyLeft => break,
@@ -226,7 +233,8 @@ impl<'a> Tracer<'a> {
 
     /// Waits for the next report, or until there is something else to do.
     fn await_report(&mut self) -> io::Result<()> {
-        let due = self.ticker.deadline();
+        let calls_end = self.made_again.iter().map(|(_, until)| *until).min().unwrap_or(i64::MAX);
+        let due = self.ticker.deadline().min(calls_end);
         let soon = sys::monotonic_ns() + BATCH_NS;
         // Far deadlines move with the time, so they are not set each time.
         self.alarm.set(if due < soon { due } else { soon - soon % BATCH_NS });

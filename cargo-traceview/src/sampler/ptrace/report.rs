@@ -7,7 +7,7 @@ use traceview_core::model::ExitStatus;
 
 use super::super::arch::Registers;
 use super::super::event::{Event, Sample, Snapshot, Stack, WaitStack};
-use super::super::proc_fs::{self, SchedStat};
+use super::super::proc_fs::SchedStat;
 use super::super::thread_table::{Interrupt, LastLook};
 use super::sys::{self, Tid, WaitStatus};
 use super::{IN_FLIGHT_LIMIT, Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
@@ -55,9 +55,15 @@ impl Tracer<'_> {
             WaitStatus::Signal(signal) => {
                 self.meet(tid, now);
                 if let Ok(raw) = sys::registers(tid) {
-                    wind_back(tid, &Registers::new(raw), Some(signal));
+                    self.mend_call(tid, &Registers::new(raw), Some(signal), now);
                 }
                 resume(tid, signal);
+            }
+            WaitStatus::Event(libc::PTRACE_EVENT_EXIT) => {
+                self.meet(tid, now);
+                let pid = self.table.get(tid).map(|thread| thread.pid);
+                self.on_event(tid, libc::PTRACE_EVENT_EXIT, now);
+                self.part(tid, pid, now);
             }
             WaitStatus::Event(event) => {
                 self.on_event(tid, event, now);
@@ -77,10 +83,12 @@ impl Tracer<'_> {
                 self.see_first_stop(tid);
                 if let Some(thread) = self.table.get(tid) {
                     thread.interrupt = None;
+                    thread.cut.by_job_control = true;
                     let wait = thread.activity.stop(now);
                     self.send_wait(wait);
                 }
                 let _gone_already = sys::listen(tid);
+                self.stop_with_program();
             }
             WaitStatus::Stop(_) => {
                 if self.meet(tid, now) {
@@ -88,6 +96,15 @@ impl Tracer<'_> {
                     self.on_stop(tid, now);
                 }
             }
+        }
+    }
+
+    /// Stops this process if the program is stopped because its terminal stopped the group of both.
+    pub(super) fn stop_with_program(&mut self) {
+        let root = self.root;
+        let is_stopped = self.table.iter_mut().any(|thread| thread.pid == root && thread.activity.is_stopped());
+        if is_stopped && let Some(signal) = self.own_signals.take_stop(sys::monotonic_ns()) {
+            sys::stop_self(signal);
         }
     }
 
@@ -118,16 +135,17 @@ impl Tracer<'_> {
             if !thread.activity.is_stopped()
                 && let Ok(raw) = sys::registers(tid)
             {
-                wind_back(tid, &Registers::new(raw), None);
+                self.mend_call(tid, &Registers::new(raw), None, now);
             }
             // Before it runs again: its next stop must find it awake.
             self.wake(tid, now);
             resume(tid, 0);
             return;
         };
+        thread.cut.by_job_control = false;
         let seen = self.see(tid);
         if let Some(seen) = &seen {
-            wind_back(tid, &seen.registers, None);
+            self.mend_call(tid, &seen.registers, None, now);
         }
         resume(tid, 0);
         // A thread that was in a long system call went on with that after it was interrupted.
@@ -232,18 +250,4 @@ fn queued_since(interrupt: &Interrupt, sched: Option<SchedStat>) -> i64 {
 /// Whether the thread, which had no CPU when it was interrupted, was put on one only to stop.
 fn has_not_run(interrupt: &Interrupt, sched: Option<SchedStat>) -> bool {
     matches!((interrupt.before, sched), (Some(before), Some(sched)) if sched.runs <= before.runs + 1)
-}
-
-/// Makes a call again that fails with EINTR because of us.
-///
-/// A thread that ran when it was looked at can have entered a call by the time it stops, and calls that the kernel does not
-/// redo by itself end then. And of a traced thread even a `signal` that it ignores ends them, because the tracer is told of
-/// it. The call is not made again if a signal waits that the program wants to be interrupted by.
-fn wind_back(tid: Tid, registers: &Registers, signal: Option<i32>) {
-    let Some(wound) = registers.wound_back() else { return };
-    let Ok(status) = proc_fs::read_status(tid) else { return };
-    let is_ignored = signal.is_none_or(|signal| status.ignores(signal));
-    if is_ignored && !status.has_signal_waiting() {
-        let _gone_already = sys::set_registers(tid, wound.raw());
-    }
 }

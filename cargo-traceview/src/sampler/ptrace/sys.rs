@@ -13,6 +13,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
+use traceview_core::model::ExitStatus;
+
 /// A thread (or process) id of the kernel.
 pub(crate) type Tid = libc::pid_t;
 
@@ -151,6 +153,15 @@ pub(crate) fn event_message(tid: Tid) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, (&raw mut message).addr())?;
     Ok(message)
+}
+
+/// How a thread that is held at `PTRACE_EVENT_EXIT` will have ended.
+pub(crate) fn exit_status(tid: Tid) -> Option<ExitStatus> {
+    match WaitStatus::decode(i32::try_from(event_message(tid).ok()?).ok()?)? {
+        WaitStatus::Exited(code) => Some(ExitStatus::Code(code)),
+        WaitStatus::Killed(signal) => Some(ExitStatus::Signal(signal)),
+        _ => None,
+    }
 }
 
 /// The general registers of a stopped thread.
@@ -317,6 +328,18 @@ pub(crate) fn kill(pid: Tid, signal: i32) -> io::Result<()> {
     if unsafe { libc::kill(pid, signal) } == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Does to this process what a stop signal, which the calling thread blocks, would have done to it; returns when the process
+/// is let go on. The kernel decides whether it stops at all: nobody could let an orphaned group go on.
+pub(crate) fn stop_self(signal: i32) {
+    let set = SignalSet::of(&[signal]);
+    // SAFETY: plain numbers and a live set. The signal has its default effect, and it is blocked again afterwards.
+    unsafe {
+        libc::raise(signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set.0, std::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, std::ptr::null_mut());
+    }
+}
+
 /// Whether stderr is a terminal whose screen nobody has taken over: our process group is in its foreground, and it edits
 /// and shows lines as they are typed (not so under an editor, a pager, or a question for a password).
 pub(crate) fn is_free_terminal() -> bool {
@@ -474,6 +497,47 @@ pub(crate) struct Child {
     pub(crate) file_limit: Option<libc::rlimit>,
 }
 
+/// What this process was started with before Rust's runtime changed it: it ignores SIGPIPE, and opens what of stdin, stdout
+/// and stderr is closed.
+mod inherited {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    static IGNORES_SIGPIPE: AtomicBool = AtomicBool::new(false);
+    static CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+
+    /// The loader calls what is listed in this section before the runtime starts.
+    // SAFETY: the section holds pointers to C functions.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static BEFORE_MAIN: extern "C" fn() = look;
+
+    extern "C" fn look() {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: `action` is live, and a zeroed one is valid; the other calls take numbers.
+        unsafe {
+            libc::sigaction(libc::SIGPIPE, std::ptr::null(), action.as_mut_ptr());
+            IGNORES_SIGPIPE.store(action.assume_init().sa_sigaction == libc::SIG_IGN, Relaxed);
+            for (number, closed) in (0..).zip(&CLOSED) {
+                closed.store(libc::fcntl(number, libc::F_GETFD) == -1, Relaxed);
+            }
+        }
+    }
+
+    /// Gives the calling process back what it was started with. Makes only calls that are safe after a fork.
+    pub(super) fn restore() {
+        let disposition = if IGNORES_SIGPIPE.load(Relaxed) { libc::SIG_IGN } else { libc::SIG_DFL };
+        // SAFETY: both are valid dispositions, and the descriptors are those that the runtime opened.
+        unsafe {
+            libc::signal(libc::SIGPIPE, disposition);
+            for (number, closed) in (0..).zip(&CLOSED) {
+                if closed.load(Relaxed) {
+                    libc::close(number);
+                }
+            }
+        }
+    }
+}
+
 /// A child that waits to be let go.
 pub(crate) struct Gated {
     /// Its process id.
@@ -555,8 +619,7 @@ pub(crate) fn fork_gated(child: &Child) -> io::Result<Gated> {
                         _ => libc::_exit(127),
                     }
                 }
-                // Rust's runtime ignores SIGPIPE; programs expect the default.
-                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                inherited::restore();
                 if child.ignores_children {
                     libc::signal(libc::SIGCHLD, libc::SIG_IGN);
                 }
