@@ -13,8 +13,11 @@ use crate::analyses::Analyses;
 use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
+use crate::flows::Way;
 use crate::jobs::Jobs;
+use crate::markers;
 use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, timeline};
+use crate::selection::{Picked, PickedKind};
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView};
 
@@ -118,8 +121,12 @@ impl OpenDocument {
         match command {
             Command::Undo => self.state.undo(),
             Command::Redo => self.state.redo(),
-            Command::NextInRow => flame_chart::request_step(context, flame_chart::Step::Next),
-            Command::PreviousInRow => flame_chart::request_step(context, flame_chart::Step::Previous),
+            Command::NextInRow if !self.is_marker_picked() => {
+                flame_chart::request_step(context, flame_chart::Step::Next);
+            }
+            Command::PreviousInRow if !self.is_marker_picked() => {
+                flame_chart::request_step(context, flame_chart::Step::Previous);
+            }
             Command::FindNext => flame_chart::request_step(context, flame_chart::Step::NextMatch),
             Command::FindPrevious => flame_chart::request_step(context, flame_chart::Step::PreviousMatch),
             other => {
@@ -142,6 +149,11 @@ impl OpenDocument {
             Command::ShowAll => Action::Show(self.document.extent),
             Command::ShowSelected => Action::Show(self.selected_range()?),
             Command::Cancel => self.cancel()?,
+            Command::NextInRow | Command::NextMarker => Action::JumpTo(self.marker_step(true)?),
+            Command::PreviousInRow | Command::PreviousMarker => Action::JumpTo(self.marker_step(false)?),
+            Command::FollowForward => Action::JumpTo(self.follow(Way::Forward)?),
+            Command::FollowBack => Action::JumpTo(self.follow(Way::Back)?),
+            Command::WholeChain => Action::ShowChain(!selection.chain),
             Command::AllThreads => Action::SelectAllThreads,
             Command::CountCpu => Action::Measure(Measure::Cpu),
             Command::CountWall => Action::Measure(Measure::Wall),
@@ -149,6 +161,20 @@ impl OpenDocument {
             Command::CountSamples => Action::Measure(Measure::Samples),
             _ => return None,
         })
+    }
+
+    fn is_marker_picked(&self) -> bool {
+        self.state.selection().picked.is_some_and(|picked| matches!(picked.what, PickedKind::Marker(_)))
+    }
+
+    fn marker_step(&self, forward: bool) -> Option<Picked> {
+        let selection = self.state.selection();
+        let thread = selection.picked.map(|picked| picked.thread).or(selection.charted)?;
+        markers::step(&self.document, thread, selection.picked.as_ref(), selection.visible, forward)
+    }
+
+    fn follow(&self, way: Way) -> Option<Picked> {
+        self.document.flows.follow(&self.document, &self.state.selection().picked?, way)
     }
 
     /// The selected box or range; a second time, exactly that without a margin.
