@@ -119,10 +119,10 @@ impl Flows {
             let most = if way == Way::Back { MOST_LINKS / 2 } else { MOST_LINKS };
             let mut seen: FxHashSet<u32> = self.members_at(flows, picked).iter().copied().collect();
             let mut next: VecDeque<u32> = self.members_at(flows, picked).iter().copied().collect();
-            while let Some(member) = next.pop_front() {
+            'way: while let Some(member) = next.pop_front() {
                 for link in self.links_of(flows, member, way) {
                     if links.len() >= most {
-                        return links;
+                        break 'way;
                     }
                     links.push(link);
                     // The other flows there go on from it.
@@ -213,7 +213,8 @@ mod tests {
             let time = 10 + 10 * i64::try_from(parent.index()).expect("few");
             let from = profile.instant(parent, time, "spawn", None);
             let to = profile.instant(child, time + 2, "start", None);
-            profile.flow("spawn", &[(parent, time, FlowAnchor::Marker(from)), (child, time + 2, FlowAnchor::Marker(to))]);
+            profile
+                .flow("spawn", &[(parent, time, FlowAnchor::Marker(from)), (child, time + 2, FlowAnchor::Marker(to))]);
         }
         // What the child did at its start was to spawn the grandchild.
         document(profile.finish())

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use traceview_core::model::{
-    Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, Field, FieldValue, FlowAnchor, FlowMember, FlowPhase, Frame,
-    Function, FunctionKind, Library, LibraryId, Marker, MarkerField, MarkerId, MarkerSchema, MarkerTiming, Nanos, OsId,
-    Process, ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus, Thread, ThreadId,
-    Time, Wait, WaitReason,
+    Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, Field, FieldValue, FlowAnchor, FlowMember, FlowPhase,
+    Frame, Function, FunctionKind, Library, LibraryId, Marker, MarkerField, MarkerId, MarkerSchema, MarkerTiming,
+    Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus,
+    Thread, ThreadId, Time, Wait, WaitReason,
 };
 
 use crate::document::Document;

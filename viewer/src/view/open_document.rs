@@ -29,8 +29,8 @@ pub(super) struct OpenDocument {
     panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
-    /// How high the rows of the timeline are.
-    lanes: f32,
+    /// Where the rows of the timeline end.
+    row_bottoms: Vec<f32>,
 }
 
 /// Draws a part of a panel.
@@ -51,7 +51,7 @@ impl OpenDocument {
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
             pointer: None,
-            lanes: timeline::lanes_height(&document),
+            row_bottoms: timeline::row_bottoms(&document),
             document,
         }
     }
@@ -337,9 +337,10 @@ impl OpenDocument {
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         // Sizes are kept by name: what fits one number of threads does not fit another.
-        let (lanes, separator) = (self.lanes, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
-        let top = EguiPanel::top(Id::unique(("timeline", lanes.to_bits()))).resizable(true).min_size(80.0);
-        let top = top.default_size(timeline::default_height(lanes, height) + separator);
+        let (rows, separator) = (&self.row_bottoms, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
+        let lowest = rows.last().copied().unwrap_or_default();
+        let top = EguiPanel::top(Id::unique(("timeline", lowest.to_bits()))).resizable(true).min_size(80.0);
+        let top = top.default_size(timeline::default_height(rows, height) + separator);
         top.frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Top, whole));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use egui::{Rect, pos2};
 use rustc_hash::{FxHashMap, FxHashSet};
-use traceview_core::model::{Nanos, ProcessId, Profile, ThreadId};
+use traceview_core::model::{Nanos, ProcessId, Profile, Thread, ThreadId};
 
 use crate::document::{Document, ThreadTotals};
 pub(super) use crate::panels::plot;
@@ -16,6 +16,14 @@ pub(super) const OVERVIEW: f32 = 36.0;
 pub(super) const RULER: f32 = 24.0;
 /// How high the track of a thread is.
 pub(super) const TRACK: f32 = 22.0;
+/// How much higher it is with a lane of markers above its graph.
+pub(super) const MARKERS: f32 = 6.0;
+/// The middle of that lane, from the top of the row.
+pub(super) const MARKER_LANE: f32 = 6.0;
+/// How far from its middle the lane reaches.
+pub(super) const HALF_LANE: f32 = 4.5;
+/// How high the graph of a counter is with its line.
+pub(super) const COUNTER: f32 = 32.0;
 /// How high a line about a process or about hidden threads is.
 pub(super) const HEADER: f32 = TRACK;
 
@@ -62,6 +70,8 @@ pub(super) struct Rows {
     pub(super) hidden: usize,
     /// Threads that are not told apart by their names: others of their process have the same.
     repeated: FxHashSet<ThreadId>,
+    /// By thread: the row that shows it, or else the one that hides it.
+    places: Vec<usize>,
     /// Whether there are several processes with a thread each, so that threads are named as processes are.
     pub(super) single_threads: bool,
 }
@@ -87,20 +97,30 @@ pub(super) fn gutter(row: Rect) -> Rect {
     Rect::from_min_max(row.min, pos2(plot(row).left(), row.bottom()))
 }
 
-/// Whether there is nothing of `thread` that a track could show.
-fn is_empty(profile: &Profile, thread: ThreadId) -> bool {
+/// Whether there is nothing of `thread` that a graph could show.
+fn has_no_graph(profile: &Profile, thread: ThreadId) -> bool {
     let thread = &profile.threads[thread.index()];
     thread.samples.is_empty() && thread.slices.is_empty() && thread.waits.is_empty()
 }
 
-/// How high the panel is, at most, to show `rows` that are so high in a window with `room`: whole rows, of none but which
+/// The threads with nothing to show. A start and an exit of their own are much said of threads only where there are no
+/// graphs.
+fn empty_threads(profile: &Profile) -> FxHashSet<ThreadId> {
+    let threads = || (0..profile.threads.len()).map(ThreadId::new);
+    let graphs = threads().any(|thread| !has_no_graph(profile, thread));
+    let has_markers = |thread: ThreadId| !profile.threads[thread.index()].markers.is_empty();
+    threads().filter(|thread| has_no_graph(profile, *thread) && (graphs || !has_markers(*thread))).collect()
+}
+
+/// How high the panel is, at most, to show rows with these bottoms in a window with `room`: whole rows, of none but which
 /// there are.
-pub(super) fn fitting_height(rows: f32, room: f32) -> f32 {
+pub(super) fn fitting_height(bottoms: &[f32], room: f32) -> f32 {
     const SHARE: f32 = 0.4;
-    const FEWEST: f32 = 2.0;
+    const FEWEST: usize = 2;
     let above = OVERVIEW + RULER;
-    let fit = ((room * SHARE - above) / TRACK).floor().max(FEWEST);
-    above + rows.min(fit * TRACK)
+    let fit = bottoms.partition_point(|bottom| *bottom <= room * SHARE - above).max(FEWEST);
+    let last = fit.min(bottoms.len()).checked_sub(1);
+    above + last.map_or(0.0, |last| bottoms[last])
 }
 
 /// Threads whose name another one of their process has.
@@ -121,8 +141,9 @@ impl Rows {
     /// The rows of `document`: processes as the profile has them, in each its main thread, then the busiest ones.
     pub(super) fn new(document: &Document, folding: &Folding) -> Self {
         let profile = &document.profile;
+        let without = empty_threads(profile);
         let (empty, shown): (Vec<_>, Vec<_>) =
-            (0..profile.threads.len()).map(ThreadId::new).partition(|it| is_empty(profile, *it));
+            (0..profile.threads.len()).map(ThreadId::new).partition(|it| without.contains(it));
         let mut of_process: Vec<Vec<ThreadId>> = vec![Vec::new(); profile.processes.len()];
         for thread in &shown {
             of_process[profile.threads[thread.index()].process.index()].push(*thread);
@@ -162,11 +183,18 @@ impl Rows {
         }
         let mut tops = vec![0.0];
         tops.extend(rows.iter().scan(0.0, |bottom, row| {
-            *bottom += row.height();
+            *bottom += row.height(profile);
             Some(*bottom)
         }));
         let cpu = processes.iter().map(|process| process.0).sum();
-        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, repeated: repeated(profile), single_threads }
+        let repeated = repeated(profile);
+        let places = places(profile, &rows, &without);
+        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, repeated, places, single_threads }
+    }
+
+    /// Where each of them ends.
+    pub(super) fn bottoms(&self) -> &[f32] {
+        &self.tops[1..]
     }
 
     /// CPU time of a process, and how many threads it has.
@@ -204,7 +232,12 @@ impl Rows {
 
     /// Which row is that of `thread`.
     pub(super) fn position(&self, thread: ThreadId) -> Option<usize> {
-        self.rows.iter().position(|row| *row == Row::Thread(thread))
+        Some(self.place(thread)).filter(|row| self.rows.get(*row) == Some(&Row::Thread(thread)))
+    }
+
+    /// Which row shows `thread`, or else hides it.
+    pub(super) fn place(&self, thread: ThreadId) -> usize {
+        self.places[thread.index()]
     }
 
     /// The thread that is `steps` threads below `from` (or above, or the first).
@@ -231,9 +264,34 @@ impl Rows {
     }
 }
 
+/// By thread: its row, or else that of its process or of all empty threads.
+fn places(profile: &Profile, rows: &[Row], without: &FxHashSet<ThreadId>) -> Vec<usize> {
+    let mut of_process = FxHashMap::default();
+    let mut of_thread = FxHashMap::default();
+    for (index, row) in rows.iter().enumerate() {
+        match row {
+            Row::Process(process) => _ = of_process.insert(*process, index),
+            Row::Thread(thread) => _ = of_thread.insert(*thread, index),
+            Row::Empty => {}
+        }
+    }
+    let last = rows.len().saturating_sub(1);
+    let place = |(row, thread): (usize, &Thread)| {
+        let hides = of_process.get(&thread.process).filter(|_| !without.contains(&ThreadId::new(row)));
+        of_thread.get(&ThreadId::new(row)).or(hides).copied().unwrap_or(last)
+    };
+    profile.threads.iter().enumerate().map(place).collect()
+}
+
+/// Whether the track of `thread` has a lane of markers.
+pub(super) fn has_lane(profile: &Profile, thread: ThreadId) -> bool {
+    !profile.threads[thread.index()].markers.is_empty()
+}
+
 impl Row {
-    fn height(self) -> f32 {
+    fn height(self, profile: &Profile) -> f32 {
         match self {
+            Self::Thread(thread) if has_lane(profile, thread) => TRACK + MARKERS,
             Self::Thread(_) => TRACK,
             Self::Process(_) | Self::Empty => HEADER,
         }
@@ -308,9 +366,11 @@ mod tests {
     #[test]
     fn the_panel_is_as_high_as_its_rows_or_shows_whole_ones() {
         let above = OVERVIEW + RULER;
-        assert_eq!(fitting_height(3.0 * TRACK, 720.0), above + 3.0 * TRACK);
-        assert_eq!(fitting_height(500.0 * TRACK, 720.0), above + 10.0 * TRACK, "288 points hold ten tracks");
-        assert_eq!(fitting_height(500.0 * TRACK, 60.0), above + 2.0 * TRACK);
+        let bottoms: Vec<f32> = (1..=500u16).map(|row| f32::from(row) * TRACK).collect();
+        assert_eq!(fitting_height(&bottoms[..3], 720.0), above + 3.0 * TRACK);
+        assert_eq!(fitting_height(&bottoms, 720.0), above + 10.0 * TRACK, "288 points hold ten tracks");
+        assert_eq!(fitting_height(&bottoms, 60.0), above + 2.0 * TRACK);
+        assert_eq!(fitting_height(&[], 720.0), above);
     }
 
     #[test]

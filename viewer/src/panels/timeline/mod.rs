@@ -1,6 +1,8 @@
 //! The timeline: all threads along one time axis, with an overview of the whole profile above them.
 
+mod arrows;
 mod layout;
+mod markers;
 mod model;
 mod overview;
 mod paint;
@@ -16,6 +18,7 @@ use std::sync::Arc;
 use egui::{Rect, Sense, Ui, Vec2, pos2};
 use traceview_core::model::{ThreadId, Time};
 
+use self::arrows::Arrows;
 use self::layout::{Areas, Folding, Row, Rows};
 use self::model::{Overview, Overviews, Tracks};
 use self::paint::{Body, Look};
@@ -23,6 +26,7 @@ use super::{Panel, PanelContext};
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::scene::{CachedScene, Scene};
+use crate::selection::{Picked, PickedKind};
 use crate::widget::{TimeCanvas, TimeView};
 
 /// The panel.
@@ -33,6 +37,9 @@ pub struct Timeline {
     rows: Option<Arc<Rows>>,
     tracks: Tracks,
     overviews: Overviews,
+    arrows: Arrows,
+    /// The marker that was scrolled to last.
+    revealed: Option<Picked>,
     /// How far the tracks are scrolled down.
     scroll: f32,
     /// The thread to which the arrow keys have come.
@@ -66,15 +73,15 @@ struct BodyKey {
 const USE_OF_CPUS: &str = "How many CPUs were busy on average over the whole profile, and in the pixel of the overview \
 in which most were. The line across the overview is at one CPU.";
 
-/// How high the panel is by default for the rows of a document: [`lanes_height`] in a window with `room` points for all
-/// panels.
-pub fn default_height(lanes: f32, room: f32) -> f32 {
-    layout::fitting_height(lanes, room)
+/// How high the panel is by default for the rows of a document, by their [`row_bottoms`], in a window with `room` points for
+/// all panels.
+pub fn default_height(row_bottoms: &[f32], room: f32) -> f32 {
+    layout::fitting_height(row_bottoms, room)
 }
 
-/// How high all rows of `document` are.
-pub fn lanes_height(document: &Document) -> f32 {
-    Rows::new(document, &Folding::default()).height()
+/// Where each row of `document` ends, from the top of the first.
+pub fn row_bottoms(document: &Document) -> Vec<f32> {
+    Rows::new(document, &Folding::default()).bottoms().to_vec()
 }
 
 impl Panel for Timeline {
@@ -82,6 +89,7 @@ impl Panel for Timeline {
         let (rect, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         let areas = Areas::of(rect, context.document.timed);
         let view = TimeView::new(context.selection.visible, layout::plot(areas.tracks));
+        self.reveal(areas.tracks.height(), context);
         let rows = self.rows(context);
         let id = ui.scope_id().with("timeline");
         let canvas = TimeCanvas {
@@ -167,9 +175,41 @@ impl Timeline {
         self.overviews.update(context.document, context.selection.threads.as_ref(), &self.tracks, jobs);
     }
 
-    fn body(&self, context: &PanelContext<'_>) -> Body {
+    /// Brings the track of what was picked into sight, here or elsewhere, once: where arrows lead there.
+    fn reveal(&mut self, height: f32, context: &PanelContext<'_>) {
+        let picked = context.selection.picked;
+        if picked == self.revealed {
+            return;
+        }
+        self.revealed = picked;
+        let (document, flows) = (context.document, &context.document.profile.flows);
+        let linked = |picked: &Picked| !document.flows.members_at(flows, picked).is_empty();
+        let is_marker = |picked: &Picked| matches!(picked.what, PickedKind::Marker(_));
+        let Some(picked) = picked.filter(|it| is_marker(it) || linked(it)) else { return };
+        let rows = self.rows(context);
+        if rows.position(picked.thread).is_none() {
+            match rows.get(rows.place(picked.thread)).0 {
+                Row::Process(process) => _ = self.folding.collapsed.remove(&process),
+                Row::Empty => self.folding.empty_open = true,
+                Row::Thread(_) => {}
+            }
+            self.rows = None;
+        }
+        let rows = self.rows(context);
+        if let Some(row) = rows.position(picked.thread) {
+            self.scroll = rows.scroll_to(row, self.scroll, height);
+        }
+    }
+
+    fn body(&mut self, context: &PanelContext<'_>) -> Body {
         let selection = context.selection;
-        Body { scroll: self.scroll, charted: selection.charted, counted: selection.threads.clone() }
+        Body {
+            scroll: self.scroll,
+            charted: selection.charted,
+            counted: selection.threads.clone(),
+            picked: selection.picked,
+            arrows: Arc::clone(self.arrows.update(context.document, selection)),
+        }
     }
 
     fn paint(&mut self, ui: &Ui, areas: Areas, rows: &Rows, context: &PanelContext<'_>) {

@@ -1,10 +1,12 @@
 //! The picture: the overview and the ruler, and the tracks in view, as scenes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use egui::{Color32, Rect, Vec2, pos2, vec2};
 use traceview_core::model::{Nanos, ThreadId, Time, TimeRange};
 
+use super::arrows::{self, Arrow};
 use super::layout::{self, Areas, Row, Rows};
 use super::model::{Overview, Palette, REASONS, Track, Tracks};
 use super::text;
@@ -12,6 +14,7 @@ use crate::document::Document;
 use crate::lod::Columns;
 use crate::panels::GUTTER;
 use crate::scene::{Align, Elide, FONT_SIZE, Label, Scene};
+use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView, label_width};
 
@@ -31,6 +34,10 @@ pub(super) struct Body {
     pub(super) charted: Option<ThreadId>,
     /// The threads that are counted; `None`: all.
     pub(super) counted: Option<Vec<ThreadId>>,
+    /// What is marked as selected.
+    pub(super) picked: Option<Picked>,
+    /// What leads to it and from it.
+    pub(super) arrows: Arc<Vec<Arrow>>,
 }
 
 /// The font size of what is said of a row.
@@ -202,6 +209,9 @@ pub(super) fn tracks(
         paint_name(&mut scene, row, rect, look, body, (document, rows));
         scene.quad(hairline(rect), look.theme.grid);
     }
+    if document.timed {
+        arrows::paint(&mut scene, size, look, body, (document, rows));
+    }
     scene
 }
 
@@ -275,9 +285,14 @@ fn paint_track(
     let shade = |color: Color32| if counted { color } else { theme.dimmed(color) };
     let of_groups = palette.colors.iter().map(|color| theme.category(*color));
     let colors: Vec<Color32> = of_groups.chain(REASONS.map(|reason| theme.wait(reason))).map(shade).collect();
+    let mut graph = plot;
+    if let Some(markers) = &track.markers {
+        markers.paint(scene, plot, look, shade);
+        graph.min.y += layout::MARKERS;
+    }
     let before = scene.quads.len();
     while let Some(columns) = Columns::covering(look.visible, most) {
-        paint_columns(scene, plot, look, (track, &colors), columns);
+        paint_columns(scene, graph, look, (track, &colors), columns);
         if scene.quads.len() - before <= share || most < FEWEST_COLUMNS {
             break;
         }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use traceview_core::analysis::percent;
-use traceview_core::model::{ProcessId, ThreadId, Time, WaitReason};
+use traceview_core::model::{ProcessId, ThreadId, Time, TimeRange, WaitReason};
 use traceview_core::report::{format_duration, format_percent};
 
 use super::layout::{Row, Rows};
 use super::model::{Busy, Doing, Track, doing};
+use crate::describe;
 use crate::document::Document;
+use crate::flows::Way;
 use crate::panels::amounts::grouped;
+use crate::selection::{Picked, PickedKind};
 use crate::widget::TimeView;
 
 /// What a row is called.
@@ -152,6 +155,41 @@ pub(super) fn moment_lines(
             lines.push(format!("{reason}{syscall}{target} for {}", format_duration(wait.duration)));
         }
         Doing::Unknown => {}
+    }
+    lines
+}
+
+/// What a marker is, line by line.
+pub(super) fn marker_lines(document: &Document, marker: &Picked, view: &TimeView) -> Vec<String> {
+    const MOST_FACTS: usize = 12;
+    const MOST_LINKS: usize = 3;
+    const MOST_FRAMES: usize = 3;
+    let mut lines = vec![describe::name(document, marker).into_owned()];
+    let mut facts = describe::time_facts(marker);
+    facts.push(("Thread".into(), thread_title(document, marker.thread)));
+    if let PickedKind::Marker(row) = marker.what {
+        facts.extend(describe::marker_facts(document, marker.thread, row));
+    }
+    facts.truncate(MOST_FACTS);
+    lines.extend(facts.into_iter().map(|(key, value)| format!("{key}: {value}")));
+    if let Some(stack) = describe::stack_of(document, marker) {
+        let functions = describe::innermost_functions(document, stack, MOST_FRAMES);
+        lines.extend(functions.iter().enumerate().map(|(at, name)| match at {
+            0 => format!("in {name}"),
+            _ => format!("    called by {name}"),
+        }));
+    }
+    let links =
+        |way| document.flows.direct(&document.profile.flows, marker, way).into_iter().map(move |link| (way, link));
+    let links: Vec<_> = links(Way::Back).chain(links(Way::Forward)).collect();
+    lines.extend(links.iter().take(MOST_LINKS).map(|(way, link)| describe::link_text(document, *link, *way)));
+    if links.len() > MOST_LINKS {
+        lines.push(format!("and {} more arrows", links.len() - MOST_LINKS));
+    }
+    let around = TimeRange { start: marker.start, end: marker.start + view.duration(1.0) };
+    let here = document.markers[marker.thread.index()].count_in(around);
+    if here > 1 {
+        lines.push(format!("and {} here", count(here - 1, "more marker")));
     }
     lines
 }

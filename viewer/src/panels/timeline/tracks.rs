@@ -7,12 +7,13 @@ use egui::{
 use traceview_core::model::{Nanos, ProcessId, ThreadId, Time, TimeRange};
 
 use super::Timeline;
-use super::layout::{self, Row, Rows};
+use super::layout::{self, HALF_LANE, MARKER_LANE, Row, Rows};
 use super::model::Doing;
 use super::range::Marked;
 use super::{model, text};
 use crate::action::Action;
 use crate::panels::{PanelContext, SCROLL_BAR};
+use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeAxis, TimeView, label_width, take_key};
 
@@ -63,12 +64,29 @@ impl Timeline {
             && let (Row::Thread(thread), Some(at)) = (row, input.double_clicked)
         {
             self.zoom_into(thread, at, area, context);
+        } else if let Some(at) = input.clicked
+            && let Some(marker) = self.marker_at(at, area, rows, context)
+        {
+            self.cursor = Some(marker.thread);
+            context.actions.push(Action::Pick(Some(marker)));
         } else if let Some(row) = input.clicked.and_then(row_at) {
             self.choose(row, input.modifiers, context.actions);
         }
         if input.response.has_focus() {
             self.take_keys(ui, area, rows, context);
         }
+    }
+
+    /// The marker at a point of the tracks.
+    fn marker_at(&self, at: Pos2, area: Rect, rows: &Rows, context: &PanelContext<'_>) -> Option<Picked> {
+        let y = at.y - area.top() + self.scroll;
+        let Some(Row::Thread(thread)) = rows.at(y) else { return None };
+        let (_, row) = rows.get(rows.place(thread));
+        if (y - row.start - MARKER_LANE).abs() > HALF_LANE + 1.0 {
+            return None;
+        }
+        let lane = self.tracks.get(thread)??.markers.as_ref()?;
+        lane.hit(&TimeView::new(context.selection.visible, layout::plot(area)), at.x)
     }
 
     /// The name of a row, as something to click on, and for assistive technology.
@@ -223,8 +241,13 @@ impl Timeline {
     ) {
         let Some(Row::Thread(thread)) = rows.at(at.y - area.top() + self.scroll) else { return };
         let Some(Some(track)) = self.tracks.get(thread) else { return };
-        let mut lines = vec![text::thread_title(context.document, thread)];
-        lines.extend(text::moment_lines(context.document, track, thread, view.time(at.x), &view));
+        let lines = if let Some(marker) = self.marker_at(at, area, rows, context) {
+            text::marker_lines(context.document, &marker, &view)
+        } else {
+            let mut lines = vec![text::thread_title(context.document, thread)];
+            lines.extend(text::moment_lines(context.document, track, thread, view.time(at.x), &view));
+            lines
+        };
         egui::Tooltip::for_widget(response).at_pointer().gap(14.0).show(|ui| show_lines(ui, &lines));
     }
 }
