@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use traceview_core::model::{
-    Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, Field, FieldValue, FlowAnchor, FlowMember, FlowPhase,
-    Frame, Function, FunctionKind, Library, LibraryId, Marker, MarkerField, MarkerId, MarkerSchema, MarkerTiming,
-    Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus,
-    Thread, ThreadId, Time, Wait, WaitReason,
+    Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, Field, FieldValue, FlowAnchor, FlowMember,
+    FlowPhase, Frame, Function, FunctionKind, Library, LibraryId, Marker, MarkerField, MarkerId, MarkerSchema,
+    MarkerTiming, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory,
+    SymbolStatus, Thread, ThreadId, Time, Wait, WaitReason,
 };
 
 use crate::document::Document;
@@ -257,7 +257,12 @@ impl TestProfile {
     }
 
     /// A counter of the latest process with a change each at times in ms.
-    pub(crate) fn counter(&mut self, name: &str, (graph, unit): (CounterGraph, &str), deltas: &[(i64, f64)]) {
+    pub(crate) fn counter(
+        &mut self,
+        name: &str,
+        (graph, unit, color): (CounterGraph, &str, Option<Color>),
+        deltas: &[(i64, f64)],
+    ) {
         let process = self.process.unwrap_or_else(|| self.process("demo", 100));
         let [name, unit] = [name, unit].map(|text| self.builder.string(text));
         self.builder.add_counter(Counter {
@@ -266,7 +271,7 @@ impl TestProfile {
             description: name,
             process,
             main_thread: None,
-            display: CounterDisplay { graph, unit, color: None, label: name, sort_weight: 0 },
+            display: CounterDisplay { graph, unit, color, label: name, sort_weight: 0 },
             time: deltas.iter().map(|(ms, _)| Time(ms * MS)).collect(),
             delta: deltas.iter().map(|(_, delta)| *delta).collect(),
             operations: Vec::new(),

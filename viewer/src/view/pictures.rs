@@ -1,11 +1,17 @@
 //! Whole windows compared with pictures of them that a person has looked at.
 
-use egui::{Vec2, vec2};
+use std::sync::Arc;
 
-use super::Input;
+use egui::{Theme, Vec2, vec2};
+use traceview_core::model::ThreadId;
+
+use super::{Input, Settings, Viewer};
+use crate::action::Action;
+use crate::headless::Headless;
+use crate::jobs::Jobs;
 use crate::picture::{self, PictureOptions};
 use crate::testing::pictures::{MOST_PIXELS, TOLERANCE, assert_expected};
-use crate::testing::profiles::lively;
+use crate::testing::profiles::{family, lively, marker_named};
 
 #[test]
 fn the_window_looks_as_it_was_seen() {
@@ -19,6 +25,26 @@ fn the_window_looks_as_it_was_seen() {
         "dark_fine",
         &PictureOptions { size: vec2(640.0, 400.0), pixels_per_point: 1.5, ..PictureOptions::default() },
     );
+}
+
+#[test]
+fn markers_arrows_and_counters_look_as_they_were_seen() {
+    let size = vec2(1280.0, 800.0);
+    for (name, theme, chain) in [("dark_arrows", Theme::Dark, true), ("light_arrows", Theme::Light, false)] {
+        let profile = family();
+        let tool = ThreadId::new(1);
+        let marker = marker_named(&profile, tool, "spawn");
+        let input = Input::Profile { path: None, profile: profile.into() };
+        let mut viewer = Viewer::new(vec![input], Settings::default(), Jobs::immediate());
+        let document = Arc::clone(viewer.document().expect("it is open"));
+        let spans = &document.markers[tool.index()];
+        let picked = spans.spans()[spans.position(marker)].picked(tool);
+        viewer.act(&Action::JumpTo(picked));
+        viewer.act(&Action::ShowChain(chain));
+        let mut headless = Headless::new(size, 1.0, theme);
+        headless.settle(|ui| viewer.ui(ui)).expect("it comes to rest");
+        assert_expected(name, &headless.picture());
+    }
 }
 
 #[test]

@@ -22,8 +22,10 @@ pub(super) const MARKERS: f32 = 6.0;
 pub(super) const MARKER_LANE: f32 = 6.0;
 /// How far from its middle the lane reaches.
 pub(super) const HALF_LANE: f32 = 4.5;
-/// How high the graph of a counter is with its line.
-pub(super) const COUNTER: f32 = 32.0;
+/// How high the row of a counter is.
+pub(super) const COUNTER: f32 = TRACK + MARKERS;
+/// The counters of so many processes are shown at first.
+const MOST_PROCESSES_WITH_COUNTERS: usize = 4;
 /// How high a line about a process or about hidden threads is.
 pub(super) const HEADER: f32 = TRACK;
 
@@ -42,6 +44,10 @@ pub(super) enum Row {
     Process(ProcessId),
     /// A thread.
     Thread(ThreadId),
+    /// A counter, by its row in the profile.
+    Counter(usize),
+    /// The line that says how many counters more there are.
+    MoreCounters,
     /// The line that says how many threads have nothing to show.
     Empty,
 }
@@ -52,6 +58,8 @@ pub(super) struct Folding {
     pub(super) collapsed: FxHashSet<ProcessId>,
     /// Whether threads with nothing recorded are shown.
     pub(super) empty_open: bool,
+    /// Whether the counters of all processes are shown.
+    pub(super) counters_open: bool,
 }
 
 /// All rows, from the top.
@@ -66,6 +74,8 @@ pub(super) struct Rows {
     pub(super) cpu: Nanos,
     /// Threads without anything to show.
     pub(super) empty: usize,
+    /// Counters of processes that did less than others.
+    pub(super) more_counters: usize,
     /// Threads that are not shown: folded away or empty.
     pub(super) hidden: usize,
     /// Threads that are not told apart by their names: others of their process have the same.
@@ -151,6 +161,8 @@ impl Rows {
         let several = of_process.iter().filter(|threads| !threads.is_empty()).count() > 1;
         // A line above each single thread would say little.
         let single_threads = several && of_process.iter().all(|threads| threads.len() <= 1);
+        let processes = totals(document);
+        let (mut counters, more_counters) = counters(profile, &processes, folding.counters_open);
         let (mut rows, mut hidden) = (Vec::new(), 0);
         for (process, mut threads) in of_process.into_iter().enumerate() {
             let process = ProcessId::new(process);
@@ -165,7 +177,17 @@ impl Rows {
                     continue;
                 }
             }
-            rows.extend(threads.into_iter().map(Row::Thread));
+            // Counters stand below the line of their process, or else below its main thread.
+            let has_line = matches!(rows.last(), Some(Row::Process(_)));
+            let mut threads = threads.into_iter().map(Row::Thread);
+            if !has_line {
+                rows.extend(threads.next());
+            }
+            rows.extend(counters.remove(&process).into_iter().flatten().map(Row::Counter));
+            rows.extend(threads);
+        }
+        if more_counters > 0 {
+            rows.push(Row::MoreCounters);
         }
         if !empty.is_empty() {
             rows.push(Row::Empty);
@@ -175,12 +197,6 @@ impl Rows {
                 hidden += empty.len();
             }
         }
-        let mut processes = vec![(Nanos::ZERO, 0); profile.processes.len()];
-        for (thread, totals) in profile.threads.iter().zip(&document.activity) {
-            let (cpu, threads) = &mut processes[thread.process.index()];
-            *cpu += totals.cpu;
-            *threads += 1;
-        }
         let mut tops = vec![0.0];
         tops.extend(rows.iter().scan(0.0, |bottom, row| {
             *bottom += row.height(profile);
@@ -189,7 +205,8 @@ impl Rows {
         let cpu = processes.iter().map(|process| process.0).sum();
         let repeated = repeated(profile);
         let places = places(profile, &rows, &without);
-        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, repeated, places, single_threads }
+        let empty = empty.len();
+        Self { rows, tops, processes, cpu, empty, more_counters, hidden, repeated, places, single_threads }
     }
 
     /// Where each of them ends.
@@ -264,6 +281,37 @@ impl Rows {
     }
 }
 
+/// CPU time and threads of each process.
+fn totals(document: &Document) -> Vec<(Nanos, usize)> {
+    let mut processes = vec![(Nanos::ZERO, 0); document.profile.processes.len()];
+    for (thread, totals) in document.profile.threads.iter().zip(&document.activity) {
+        let (cpu, threads) = &mut processes[thread.process.index()];
+        *cpu += totals.cpu;
+        *threads += 1;
+    }
+    processes
+}
+
+/// The counters of each process in the order in which they are shown, and how many there are of processes that are not
+/// among the busiest.
+fn counters(profile: &Profile, totals: &[(Nanos, usize)], all: bool) -> (FxHashMap<ProcessId, Vec<usize>>, usize) {
+    let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
+    for (row, counter) in profile.counters.iter().enumerate().filter(|(_, counter)| !counter.time.is_empty()) {
+        of_process.entry(counter.process).or_default().push(row);
+    }
+    for counters in of_process.values_mut() {
+        counters.sort_by_key(|row| profile.counters[*row].display.sort_weight);
+    }
+    let mut processes: Vec<ProcessId> = of_process.keys().copied().collect();
+    processes.sort_by_key(|process| (Reverse(totals[process.index()].0), *process));
+    let others = processes.get(MOST_PROCESSES_WITH_COUNTERS..).unwrap_or_default();
+    let more = others.iter().map(|process| of_process[process].len()).sum();
+    if !all {
+        others.iter().for_each(|process| _ = of_process.remove(process));
+    }
+    (of_process, more)
+}
+
 /// By thread: its row, or else that of its process or of all empty threads.
 fn places(profile: &Profile, rows: &[Row], without: &FxHashSet<ThreadId>) -> Vec<usize> {
     let mut of_process = FxHashMap::default();
@@ -272,7 +320,7 @@ fn places(profile: &Profile, rows: &[Row], without: &FxHashSet<ThreadId>) -> Vec
         match row {
             Row::Process(process) => _ = of_process.insert(*process, index),
             Row::Thread(thread) => _ = of_thread.insert(*thread, index),
-            Row::Empty => {}
+            Row::Counter(_) | Row::MoreCounters | Row::Empty => {}
         }
     }
     let last = rows.len().saturating_sub(1);
@@ -293,7 +341,8 @@ impl Row {
         match self {
             Self::Thread(thread) if has_lane(profile, thread) => TRACK + MARKERS,
             Self::Thread(_) => TRACK,
-            Self::Process(_) | Self::Empty => HEADER,
+            Self::Counter(_) => COUNTER,
+            Self::Process(_) | Self::MoreCounters | Self::Empty => HEADER,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The timeline: all threads along one time axis, with an overview of the whole profile above them.
 
 mod arrows;
+mod counters;
+mod graph;
 mod layout;
 mod markers;
 mod model;
@@ -19,6 +21,7 @@ use egui::{Rect, Sense, Ui, Vec2, pos2};
 use traceview_core::model::{ThreadId, Time};
 
 use self::arrows::Arrows;
+use self::counters::Counters;
 use self::layout::{Areas, Folding, Row, Rows};
 use self::model::{Overview, Overviews, Tracks};
 use self::paint::{Body, Look};
@@ -37,6 +40,7 @@ pub struct Timeline {
     rows: Option<Arc<Rows>>,
     tracks: Tracks,
     overviews: Overviews,
+    counters: Counters,
     arrows: Arrows,
     /// The marker that was scrolled to last.
     revealed: Option<Picked>,
@@ -143,7 +147,8 @@ impl Panel for Timeline {
         let overview = self.overviews.current().map(Arc::as_ref).zip(self.tracks.palette());
         let counted = body.counted.as_ref().map(Vec::len);
         let mut scene = paint::header(size.x, &look, context.document, (&rows, counted), overview);
-        let tracks = paint::tracks(areas.tracks.size(), &look, &body, context.document, (&rows, &self.tracks));
+        let tracks =
+            paint::tracks(areas.tracks.size(), &look, &body, context.document, (&rows, &self.tracks, &self.counters));
         append(&mut scene, tracks, areas.tracks.min.to_vec2());
         scene.size = size;
         if let Some(range) = context.selection.range.filter(|_| context.document.timed) {
@@ -169,8 +174,15 @@ impl Timeline {
             return;
         }
         let visible = rows.visible(self.scroll, self.scroll + height);
-        let thread = |row: usize| if let (Row::Thread(thread), _) = rows.get(row) { Some(thread) } else { None };
-        let threads: Vec<ThreadId> = visible.filter_map(thread).collect();
+        let (mut threads, mut counters): (Vec<ThreadId>, Vec<usize>) = (Vec::new(), Vec::new());
+        for row in visible {
+            match rows.get(row).0 {
+                Row::Thread(thread) => threads.push(thread),
+                Row::Counter(counter) => counters.push(counter),
+                Row::Process(_) | Row::MoreCounters | Row::Empty => {}
+            }
+        }
+        self.counters.update(context.document, &counters, jobs);
         self.tracks.update(context.document, &threads, jobs);
         self.overviews.update(context.document, context.selection.threads.as_ref(), &self.tracks, jobs);
     }
@@ -191,7 +203,7 @@ impl Timeline {
             match rows.get(rows.place(picked.thread)).0 {
                 Row::Process(process) => _ = self.folding.collapsed.remove(&process),
                 Row::Empty => self.folding.empty_open = true,
-                Row::Thread(_) => {}
+                Row::Thread(_) | Row::Counter(_) | Row::MoreCounters => {}
             }
             self.rows = None;
         }
@@ -224,11 +236,11 @@ impl Timeline {
             look: look.clone(),
             body: self.body(context),
             folding: self.folding.clone(),
-            tracks: self.tracks.generation(),
+            tracks: self.tracks.generation() + self.counters.generation(),
         };
-        let (document, tracks) = (context.document, &self.tracks);
+        let (document, tracks, counters) = (context.document, &self.tracks, &self.counters);
         self.body.paint(&painter.with_clip_rect(areas.tracks), areas.tracks.min, key, |key| {
-            paint::tracks(key.size, &key.look, &key.body, document, (rows, tracks))
+            paint::tracks(key.size, &key.look, &key.body, document, (rows, tracks, counters))
         });
         let overview = self.overviews.current().cloned();
         let counted = context.selection.threads.as_ref().map(Vec::len);

@@ -6,6 +6,7 @@ use traceview_core::analysis::percent;
 use traceview_core::model::{ProcessId, ThreadId, Time, TimeRange, WaitReason};
 use traceview_core::report::{format_duration, format_percent};
 
+use super::counters::{self, CounterTrack, Numbers};
 use super::layout::{Row, Rows};
 use super::model::{Busy, Doing, Track, doing};
 use crate::describe;
@@ -30,6 +31,8 @@ pub(super) fn title(document: &Document, rows: &Rows, row: Row) -> String {
             if told_apart { title } else { format!("{title} {}", row.tid) }
         }
         Row::Process(process) => process_title(document, process),
+        Row::Counter(counter) => counters::title(&document.profile, &document.profile.counters[counter]).to_owned(),
+        Row::MoreCounters => count(rows.more_counters, "counter") + " of other processes",
         Row::Empty => count(rows.empty, "thread") + " without samples",
     }
 }
@@ -61,7 +64,7 @@ pub(super) fn numbers(document: &Document, rows: &Rows, row: Row) -> String {
             let (cpu, threads) = rows.process(process);
             format!("{} · {}", count(threads, "thread"), share(cpu.as_secs_f64(), rows))
         }
-        Row::Empty => String::new(),
+        Row::Counter(_) | Row::MoreCounters | Row::Empty => String::new(),
     }
 }
 
@@ -155,6 +158,35 @@ pub(super) fn moment_lines(
             lines.push(format!("{reason}{syscall}{target} for {}", format_duration(wait.duration)));
         }
         Doing::Unknown => {}
+    }
+    lines
+}
+
+/// The greatest number of a counter.
+pub(super) fn counter_numbers(document: &Document, counter: usize, track: &CounterTrack) -> String {
+    let profile = &document.profile;
+    format!("max {}", Numbers::of(profile, &profile.counters[counter]).format(track.peak()))
+}
+
+/// What a counter is at `at`, line by line.
+pub(super) fn counter_lines(
+    document: &Document,
+    counter: usize,
+    track: &CounterTrack,
+    at: Time,
+    view: &TimeView,
+) -> Vec<String> {
+    let profile = &document.profile;
+    let row = &profile.counters[counter];
+    let numbers = Numbers::of(profile, row);
+    let now = track.at(at, view.duration(1.0)).map_or_else(|| "not known".to_owned(), |now| numbers.format(now));
+    let mut lines = vec![
+        format!("{}: {now}", counters::title(profile, row)),
+        format!("of {}, {}", process_title(document, row.process), counter_numbers(document, counter, track)),
+    ];
+    let description = profile.string(row.description);
+    if !description.is_empty() {
+        lines.push(description.to_owned());
     }
     lines
 }

@@ -120,10 +120,16 @@ impl Timeline {
                 let open = !self.folding.collapsed.contains(&process);
                 WidgetInfo::selected(Role::Button, true, open, &title)
             }
+            Row::Counter(counter) => {
+                let most = self.counters.get(counter).map(|track| text::counter_numbers(document, counter, track));
+                WidgetInfo::labeled(Role::Label, true, format!("{title}, {}", most.unwrap_or_default()))
+            }
+            Row::MoreCounters => WidgetInfo::selected(Role::Button, true, self.folding.counters_open, &title),
             Row::Empty => WidgetInfo::selected(Role::Button, true, self.folding.empty_open, &title),
         });
         let open = match row {
-            Row::Thread(_) => None,
+            Row::Thread(_) | Row::Counter(_) => None,
+            Row::MoreCounters => Some(self.folding.counters_open),
             Row::Process(process) => Some(!self.folding.collapsed.contains(&process)),
             Row::Empty => Some(self.folding.empty_open),
         };
@@ -152,6 +158,11 @@ impl Timeline {
                 actions.push(if toggle { Action::ToggleThread(thread) } else { Action::SelectThread(thread) });
             }
             Row::Process(process) => self.fold(process),
+            Row::Counter(_) => {}
+            Row::MoreCounters => {
+                self.folding.counters_open = !self.folding.counters_open;
+                self.rows = None;
+            }
             Row::Empty => {
                 self.folding.empty_open = !self.folding.empty_open;
                 self.rows = None;
@@ -239,7 +250,15 @@ impl Timeline {
         (area, rows, view): (Rect, &Rows, TimeView),
         context: &PanelContext<'_>,
     ) {
-        let Some(Row::Thread(thread)) = rows.at(at.y - area.top() + self.scroll) else { return };
+        let row = rows.at(at.y - area.top() + self.scroll);
+        if let Some(Row::Counter(counter)) = row
+            && let Some(track) = self.counters.get(counter)
+        {
+            let lines = text::counter_lines(context.document, counter, track, view.time(at.x), &view);
+            egui::Tooltip::for_widget(response).at_pointer().gap(14.0).show(|ui| show_lines(ui, &lines));
+            return;
+        }
+        let Some(Row::Thread(thread)) = row else { return };
         let Some(Some(track)) = self.tracks.get(thread) else { return };
         let lines = if let Some(marker) = self.marker_at(at, area, rows, context) {
             text::marker_lines(context.document, &marker, &view)
@@ -258,6 +277,8 @@ fn key(row: Row) -> (u8, usize) {
         Row::Process(process) => (0, process.index()),
         Row::Thread(thread) => (1, thread.index()),
         Row::Empty => (2, 0),
+        Row::Counter(counter) => (3, counter),
+        Row::MoreCounters => (4, 0),
     }
 }
 
