@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
-use traceview_core::model::{FlowAnchor, FlowMember, FlowPhase, FlowTable, Profile, SliceId, ThreadId};
+use traceview_core::model::{FlowAnchor, FlowMember, FlowPhase, FlowTable, Profile, SliceId, ThreadId, Time};
 
 use crate::document::Document;
 use crate::selection::{Picked, PickedKind};
@@ -16,6 +16,10 @@ pub struct Flows {
     by_place: Vec<u32>,
     /// By member: the one that leads to it, or [`NONE`].
     source: Vec<u32>,
+    /// The members that are not at slices, thread after thread, in order of time.
+    by_thread: Vec<u32>,
+    /// By place in that: the last member of the thread until there that another one leads to, or [`NONE`].
+    arrivals: Vec<u32>,
 }
 
 /// From one member of a flow to another.
@@ -67,7 +71,24 @@ impl Flows {
                 }
             }
         }
-        Self { by_place, source }
+        let is_at_slice = |row: &u32| matches!(flows.members[*row as usize].anchor, FlowAnchor::Slice(_));
+        let mut by_thread: Vec<u32> = (0..).take(flows.members.len()).filter(|row| !is_at_slice(row)).collect();
+        by_thread.sort_unstable_by_key(|row| moment(flows, *row));
+        let mut last: Option<FlowMember> = None;
+        let mut arrival = NONE;
+        let arrivals = by_thread.iter().map(|row| {
+            let member = flows.members[*row as usize];
+            if last.is_some_and(|last| last.thread != member.thread) {
+                arrival = NONE;
+            }
+            last = Some(member);
+            if source[*row as usize] != NONE {
+                arrival = *row;
+            }
+            arrival
+        });
+        let arrivals = arrivals.collect();
+        Self { by_place, source, by_thread, arrivals }
     }
 
     /// Whether there is none.
@@ -112,13 +133,41 @@ impl Flows {
         links
     }
 
-    /// All that came of what was picked and all that it came of: first its own links, then those of its neighbours, …
+    /// What a way that has come to `member` goes on with on its thread, besides what is in the same place. What a thread
+    /// starts comes of what reached it last, be it its own start, a join or a message.
+    fn along_thread(&self, flows: &FlowTable, member: u32, way: Way) -> &[u32] {
+        let is_arrival = self.source[member as usize] != NONE;
+        let wanted = moment(flows, member);
+        let at = self.by_thread.partition_point(|row| moment(flows, *row) < wanted);
+        if self.by_thread.get(at) != Some(&member) {
+            return &[];
+        }
+        match way {
+            Way::Back if !is_arrival && self.arrivals[at] != NONE => std::slice::from_ref(&self.arrivals[at]),
+            Way::Forward if is_arrival => {
+                let rest = &self.by_thread[at + 1..];
+                let of_it = self.arrivals[at + 1..].iter().zip(rest);
+                let thread = flows.members[member as usize].thread;
+                let end = of_it
+                    .take_while(|(arrival, row)| **arrival == member && flows.members[**row as usize].thread == thread);
+                &rest[..end.count()]
+            }
+            Way::Back | Way::Forward => &[],
+        }
+    }
+
+    /// All that came of what was picked and all that it came of, also by way of what threads did in between: first its own
+    /// links, then those of its neighbours, …
     pub fn chain(&self, flows: &FlowTable, picked: &Picked) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         for way in [Way::Back, Way::Forward] {
             let most = if way == Way::Back { MOST_LINKS / 2 } else { MOST_LINKS };
             let mut seen: FxHashSet<u32> = self.members_at(flows, picked).iter().copied().collect();
             let mut next: VecDeque<u32> = self.members_at(flows, picked).iter().copied().collect();
+            for member in self.members_at(flows, picked) {
+                let along = self.along_thread(flows, *member, way).iter();
+                next.extend(along.filter(|member| seen.insert(**member)));
+            }
             'way: while let Some(member) = next.pop_front() {
                 for link in self.links_of(flows, member, way) {
                     if links.len() >= most {
@@ -126,8 +175,9 @@ impl Flows {
                     }
                     links.push(link);
                     // The other flows there go on from it.
-                    let there = self.at(flows, place(flows, link.end(way)));
-                    next.extend(there.iter().filter(|member| seen.insert(**member)));
+                    let there = self.at(flows, place(flows, link.end(way))).iter();
+                    let later = self.along_thread(flows, link.end(way), way).iter();
+                    next.extend(there.chain(later).filter(|member| seen.insert(**member)));
                 }
             }
         }
@@ -184,6 +234,12 @@ fn rows_of(flows: &FlowTable, flow: usize) -> Range<u32> {
     first..first + length
 }
 
+/// The order of members on threads.
+fn moment(flows: &FlowTable, member: u32) -> (ThreadId, Time, u32) {
+    let FlowMember { thread, time, .. } = flows.members[member as usize];
+    (thread, time, member)
+}
+
 fn place(flows: &FlowTable, member: u32) -> Place {
     let FlowMember { thread, anchor, .. } = flows.members[member as usize];
     place_of(thread, anchor, member)
@@ -200,23 +256,25 @@ fn place_of(thread: ThreadId, anchor: FlowAnchor, member: u32) -> Place {
 
 #[cfg(test)]
 mod tests {
-    use traceview_core::model::{MarkerId, Time};
+    use std::sync::Arc;
+
+    use traceview_core::model::MarkerId;
 
     use super::*;
     use crate::testing::{TestProfile, document};
 
-    /// Three threads, one that starts the next: a chain of two flows through the marker in the middle.
-    fn chain() -> std::sync::Arc<Document> {
+    /// Three threads, one that starts the next.
+    fn chain() -> Arc<Document> {
         let mut profile = TestProfile::recorded();
         let threads = ["main", "child", "grandchild"].map(|name| profile.thread(name));
         for [parent, child] in [[threads[0], threads[1]], [threads[1], threads[2]]] {
             let time = 10 + 10 * i64::try_from(parent.index()).expect("few");
-            let from = profile.instant(parent, time, "spawn", None);
-            let to = profile.instant(child, time + 2, "start", None);
-            profile
-                .flow("spawn", &[(parent, time, FlowAnchor::Marker(from)), (child, time + 2, FlowAnchor::Marker(to))]);
+            let ends = [(parent, time, "spawn"), (child, time + 2, "start")].map(|(thread, time, name)| {
+                let marker = profile.instant(thread, time, name, None);
+                (thread, time, FlowAnchor::Marker(marker))
+            });
+            profile.flow("spawn", &ends);
         }
-        // What the child did at its start was to spawn the grandchild.
         document(profile.finish())
     }
 
@@ -237,7 +295,7 @@ mod tests {
     }
 
     /// Flows `a`: 0 → 1, `b`: 1 → 2 and `c`: 1 → 3, through one marker on each thread.
-    fn tree() -> std::sync::Arc<Document> {
+    fn tree() -> Arc<Document> {
         let mut profile = TestProfile::recorded();
         let stations: Vec<_> = (0..4i64)
             .map(|number| {
@@ -260,6 +318,32 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(count), [3, 3, 2, 2], "a sibling is neither");
         let direct = |thread: usize, way| document.flows.direct(flows, &picked(&document, thread, 0), way).len();
         assert_eq!((direct(0, Way::Forward), direct(1, Way::Back), direct(1, Way::Forward)), (1, 1, 2));
+    }
+
+    #[test]
+    fn a_chain_goes_on_with_what_a_thread_did_since_it_was_reached() {
+        let document = chain();
+        let flows = &document.profile.flows;
+        let links = |thread: usize, row: usize| {
+            let mut links = document.flows.chain(flows, &picked(&document, thread, row));
+            links.sort_by_key(|link| link.from);
+            links
+        };
+        let both = [Link { from: 0, to: 1 }, Link { from: 2, to: 3 }];
+        assert_eq!([links(0, 0), links(1, 0), links(1, 1), links(2, 0)], [both, both, both, both].map(Vec::from));
+    }
+
+    #[test]
+    fn what_a_thread_did_before_it_was_reached_is_no_part_of_the_chain() {
+        let mut profile = TestProfile::recorded();
+        let threads = ["a", "b", "c"].map(|name| profile.thread(name));
+        let station = |at: usize, time: i64| (threads[at], time, FlowAnchor::Thread);
+        profile.flow("before", &[station(1, 5), station(2, 6)]);
+        profile.flow("message", &[station(0, 10), station(1, 11)]);
+        profile.flow("after", &[station(1, 15), station(2, 16)]);
+        let document = document(profile.finish());
+        let links = document.flows.chain(&document.profile.flows, &pick(&document, 2));
+        assert_eq!(links, [Link { from: 2, to: 3 }, Link { from: 4, to: 5 }]);
     }
 
     #[test]

@@ -43,24 +43,23 @@ pub fn innermost_functions(document: &Document, innermost: StackId, most: usize)
     nodes.map(|node| document.function_name(document.function(node))).collect()
 }
 
-/// Where a link leads this way: `→ thread start in worker-3, 120 µs later`.
+/// Where a link leads this way: `thread start in worker-3, 120 µs later`.
 pub fn link_text(document: &Document, link: Link, way: Way) -> String {
     let members = &document.profile.flows.members;
     let [from, to] = [link.from, link.to].map(|member| members[member as usize]);
     let Nanos(later) = to.time - from.time;
     let there = flows::pick(document, link.end(way));
-    let (arrow, is_later) = match way {
-        Way::Forward => ("→", later >= 0),
-        Way::Back => ("←", later < 0),
-    };
-    let when = match (later, is_later) {
-        (0, _) => "at the same time".to_owned(),
-        (_, true) => format!("{} later", format_duration(Nanos(later.saturating_abs()))),
-        (_, false) => format!("{} earlier", format_duration(Nanos(later.saturating_abs()))),
+    // An end may be stamped before its start: then what came of it is earlier.
+    let is_later = (way == Way::Forward) == (later >= 0);
+    let apart = format_duration(Nanos(later.saturating_abs()));
+    let when = match is_later {
+        _ if later == 0 => "at the same time".to_owned(),
+        true => format!("{apart} later"),
+        false => format!("{apart} earlier"),
     };
     let place = match document.thread_name(there.thread) {
         "" => format!("thread {}", document.profile.threads[there.thread.index()].tid),
         name => name.to_owned(),
     };
-    format!("{arrow} {} in {place}, {when}", name(document, &there))
+    format!("{} in {place}, {when}", name(document, &there))
 }

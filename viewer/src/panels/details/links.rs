@@ -1,6 +1,7 @@
 //! What flows link with what was picked: a list to go along.
 
-use egui::{Button, RichText, Ui};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Button, FontId, RichText, TextStyle, Ui};
 use traceview_core::report::shorten;
 
 use super::super::PanelContext;
@@ -45,12 +46,17 @@ pub(super) fn show(ui: &mut Ui, context: &mut PanelContext<'_>, picked: &Picked)
 
 fn row(ui: &mut Ui, context: &mut PanelContext<'_>, link: Link, way: Way) {
     let text = describe::link_text(context.document, link, way);
-    let text = RichText::new(shorten(&text, LONGEST)).color(context.theme.text);
-    let help = match way {
-        Way::Forward => "Go there",
-        Way::Back => "Go back there",
+    let (arrow, help) = match way {
+        Way::Forward => ("→", "What came of it: go there (])"),
+        Way::Back => ("←", "What it came of: go back there ([)"),
     };
-    if ui.add(Button::new(text).frame(false).wrap()).on_hover_text(help).clicked() {
+    let mut job = LayoutJob::default();
+    // The other font has no arrows.
+    let in_arrow_color = TextFormat::simple(FontId::monospace(13.0), context.theme.arrow);
+    let as_text = TextFormat::simple(TextStyle::Body.resolve(ui.style()), context.theme.text);
+    job.append(arrow, 0.0, in_arrow_color);
+    job.append(&format!(" {}", shorten(&text, LONGEST)), 0.0, as_text);
+    if ui.add(Button::new(job).frame(false).wrap()).on_hover_text(help).clicked() {
         context.actions.push(Action::JumpTo(flows::pick(context.document, link.end(way))));
     }
 }

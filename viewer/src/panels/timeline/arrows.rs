@@ -36,12 +36,12 @@ const WIDTH: f32 = 1.6;
 /// How wide it is with its edges.
 const HALO: f32 = 4.2;
 /// How far from what it links an arrow begins and ends.
-const GAP: f32 = 5.0;
+const GAP: f32 = 7.0;
 /// How far it bends out.
 const BEND: f32 = 14.0;
 const MOST_BEND: f32 = 60.0;
 /// How long the sides of its head are.
-const HEAD: f32 = 5.0;
+const HEAD: f32 = 7.0;
 /// How far from the edge of the tracks it ends when it leads out of them.
 const INSET: f32 = 2.0;
 
@@ -126,7 +126,9 @@ fn curve(from: Pos2, to: Pos2, area: Rect) -> Option<[Pos2; 4]> {
     if sides.into_iter().any(beyond) || !area.is_positive() {
         return None;
     }
-    let reach = ((to.x - from.x).abs() / 2.0).clamp(BEND, MOST_BEND);
+    let apart = (to - from).abs();
+    // Steep ones bend wide too, or their heads would be lost in the bend.
+    let reach = (apart.x / 2.0).max(apart.y / 3.0).clamp(BEND, MOST_BEND);
     let row_is_same = (to.y - from.y).abs() < 1.0;
     let bow = match row_is_same {
         false => 0.0,
@@ -151,7 +153,7 @@ fn paint_head(scene: &mut Scene, curve: &[Pos2; 4], width: f32, color: Color32) 
     let tip = curve[3];
     let before = curve[..3].iter().rev().find(|point| point.distance(tip) > 0.5);
     let Some(back) = before.map(|before| (*before - tip).normalized() * HEAD) else { return };
-    for turn in [0.6f32, -0.6] {
+    for turn in [0.5f32, -0.5] {
         let (sin, cos) = turn.sin_cos();
         let side = vec2(back.x * cos - back.y * sin, back.x * sin + back.y * cos);
         // A little beyond the tip, so that both sides meet there.

@@ -23,7 +23,7 @@ pub(super) const MARKER_LANE: f32 = 6.0;
 /// How far from its middle the lane reaches.
 pub(super) const HALF_LANE: f32 = 4.5;
 /// How high the row of a counter is.
-pub(super) const COUNTER: f32 = TRACK + MARKERS;
+pub(super) const COUNTER: f32 = TRACK;
 /// The counters of so many processes are shown at first.
 const MOST_PROCESSES_WITH_COUNTERS: usize = 4;
 /// How high a line about a process or about hidden threads is.

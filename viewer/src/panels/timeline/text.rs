@@ -214,7 +214,13 @@ pub(super) fn marker_lines(document: &Document, marker: &Picked, view: &TimeView
     let links =
         |way| document.flows.direct(&document.profile.flows, marker, way).into_iter().map(move |link| (way, link));
     let links: Vec<_> = links(Way::Back).chain(links(Way::Forward)).collect();
-    lines.extend(links.iter().take(MOST_LINKS).map(|(way, link)| describe::link_text(document, *link, *way)));
+    lines.extend(links.iter().take(MOST_LINKS).map(|(way, link)| {
+        let text = describe::link_text(document, *link, *way);
+        match way {
+            Way::Forward => format!("leads to: {text}"),
+            Way::Back => format!("came of: {text}"),
+        }
+    }));
     if links.len() > MOST_LINKS {
         lines.push(format!("and {} more arrows", links.len() - MOST_LINKS));
     }
