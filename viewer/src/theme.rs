@@ -123,7 +123,7 @@ impl Theme {
 
     /// An arrow that is not of the selected marker or slice itself.
     pub fn faint_arrow(&self) -> Color32 {
-        self.arrow.lerp_to_gamma(self.canvas, 0.4)
+        self.arrow.lerp_to_gamma(self.canvas, 0.3)
     }
 
     /// A box that the search does not match, or that is not in the selection.

@@ -13,6 +13,8 @@ mod text;
 mod tracks;
 
 #[cfg(test)]
+mod marker_tests;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
