@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
-use traceview_core::model::{FlowAnchor, FlowMember, FlowPhase, FlowTable, Profile, SliceId, ThreadId, Time};
+use traceview_core::model::{
+    FlowAnchor, FlowMember, FlowPhase, FlowTable, Nanos, Profile, SliceId, ThreadId, Time, TimeRange,
+};
 
 use crate::document::Document;
 use crate::selection::{Picked, PickedKind};
@@ -184,6 +186,13 @@ impl Flows {
         links
     }
 
+    /// The time of what was picked together with that of its neighbours.
+    pub fn range_with_neighbours(&self, flows: &FlowTable, picked: &Picked) -> TimeRange {
+        let both = [Way::Back, Way::Forward].into_iter().flat_map(|way| self.direct(flows, picked, way));
+        let times = both.flat_map(|link| [link.from, link.to]).map(|member| flows.members[member as usize].time);
+        times.fold(picked.range(), |range, time| TimeRange { start: range.start.min(time), end: range.end.max(time) })
+    }
+
     /// Where the key for this way goes from what was picked: the nearest neighbour in time.
     pub fn follow(&self, document: &Document, picked: &Picked, way: Way) -> Option<Picked> {
         let flows = &document.profile.flows;
@@ -221,10 +230,7 @@ pub fn pick(document: &Document, member: u32) -> Picked {
             let (start, duration) = (slices.start[slice.index()], slices.duration[slice.index()]);
             Picked { thread, what: PickedKind::Slice(slice), start, duration }
         }
-        FlowAnchor::Thread => {
-            let duration = traceview_core::model::Nanos::ZERO;
-            Picked { thread, what: PickedKind::Station(member), start: time, duration }
-        }
+        FlowAnchor::Thread => Picked { thread, what: PickedKind::Station(member), start: time, duration: Nanos::ZERO },
     }
 }
 

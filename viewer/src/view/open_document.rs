@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
 use traceview_core::analysis::Measure;
-use traceview_core::model::{Time, TimeRange};
+use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
 use super::Settings;
@@ -180,12 +180,26 @@ impl OpenDocument {
     /// The selected box or range; a second time, exactly that without a margin.
     fn selected_range(&self) -> Option<TimeRange> {
         let selection = self.state.selection();
-        let range = selection.picked.map(|picked| picked.range()).or(selection.range)?;
-        let margin = traceview_core::model::Nanos((range.end - range.start).0 / 10);
-        let with_margin =
-            TimeRange { start: range.start + traceview_core::model::Nanos(-margin.0), end: range.end + margin };
+        let range = selection.picked.map(|picked| self.range_of(&picked)).or(selection.range)?;
+        let margin = Nanos((range.end - range.start).0 / 10);
+        let with_margin = TimeRange { start: range.start + Nanos(-margin.0), end: range.end + margin };
         let nearly = selection.visible == action::fit(with_margin, self.document.extent);
         Some(if nearly { range } else { with_margin })
+    }
+
+    /// The time of what was picked; of a moment the way of its arrows, or else a part of what is in view around it.
+    fn range_of(&self, picked: &Picked) -> TimeRange {
+        const NEARER: i64 = 20;
+        if picked.duration > Nanos::ZERO {
+            return picked.range();
+        }
+        let range = self.document.flows.range_with_neighbours(&self.document.profile.flows, picked);
+        if range.start < range.end {
+            return range;
+        }
+        let visible = self.state.selection().visible;
+        let around = Nanos((visible.end - visible.start).0 / (2 * NEARER));
+        TimeRange { start: picked.start + Nanos(-around.0), end: picked.start + around }
     }
 
     /// What Escape takes away next.

@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use traceview_core::analysis::Measure;
 use traceview_core::format::{self, WriteOptions};
-use traceview_core::model::{Profile, ThreadId, Time, TimeRange};
+use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
 use super::{Content, Input, Settings, ThemeChoice, Viewer};
 use crate::action::Action;
@@ -194,9 +194,13 @@ fn keys_go_from_marker_to_marker_and_along_arrows() {
     is(&window, 2, "thread exit");
     press_with(&mut window, Modifiers::SHIFT, Key::N);
     is(&window, 2, "thread start");
+    press(&mut window, Key::F);
+    let TimeRange { start, end } = selection(&window).visible;
+    let (spawned, started) = (Time(38_000_000), Time(38_090_000));
+    assert_eq!((start, end), (spawned + Nanos(-9_000), started + Nanos(9_000)), "its arrow with a tenth on both sides");
     press(&mut window, Key::C);
     assert!(selection(&window).chain);
-    for _ in 0..3 {
+    for _ in 0..4 {
         press(&mut window, Key::Backspace);
     }
     assert_eq!((picked(&window).0, selection(&window).chain), (2, false));

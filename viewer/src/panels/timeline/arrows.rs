@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::{Color32, Pos2, Rect, Vec2, pos2, vec2};
-use traceview_core::model::{FlowAnchor, FlowMember};
+use traceview_core::model::{FlowAnchor, FlowMember, ThreadId};
 
 use super::layout::{self, MARKER_LANE, Rows};
 use super::paint::{Body, Look};
@@ -99,12 +99,14 @@ pub(super) fn paint(scene: &mut Scene, size: Vec2, look: &Look, body: &Body, (do
     if let Some(picked) = body.picked
         && let PickedKind::Marker(_) | PickedKind::Station(_) = picked.what
     {
-        paint_picked(scene, plot, &view, &picked, (look, height_of(document, rows, picked.thread, true) - body.scroll));
+        let in_lane = matches!(picked.what, PickedKind::Marker(_));
+        let y = height_of(document, rows, picked.thread, in_lane) - body.scroll;
+        paint_picked(scene, plot, &view, &picked, (look, y));
     }
 }
 
 /// How far down the rows a marker of `thread` is, or the middle of its track.
-fn height_of(document: &Document, rows: &Rows, thread: traceview_core::model::ThreadId, in_lane: bool) -> f32 {
+fn height_of(document: &Document, rows: &Rows, thread: ThreadId, in_lane: bool) -> f32 {
     let (_, y) = rows.get(rows.place(thread));
     let has_lane = layout::has_lane(&document.profile, thread) && rows.position(thread).is_some();
     match (has_lane, in_lane) {

@@ -127,7 +127,7 @@ fn following_an_arrow_brings_a_hidden_track_into_sight() {
     let back = document.flows.follow(&document, &there, Way::Back);
     assert_eq!(back, Some(last));
     act(&mut window, &Action::JumpTo(last));
-    assert!(window.query_by_label_contains("main (main)").is_some(), "and back");
+    assert!(window.query_by_label_contains("main, 100 ms").is_some(), "and back");
 }
 
 #[test]

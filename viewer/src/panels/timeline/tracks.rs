@@ -63,7 +63,10 @@ impl Timeline {
         if let Some(row) = input.double_clicked.and_then(row_at)
             && let (Row::Thread(thread), Some(at)) = (row, input.double_clicked)
         {
-            self.zoom_into(thread, at, area, context);
+            match self.marker_at(at, area, rows, context).filter(|marker| marker.duration > Nanos::ZERO) {
+                Some(marker) => context.actions.push(Action::Show(with_margin(marker.start, marker.duration))),
+                None => self.zoom_into(thread, at, area, context),
+            }
         } else if let Some(at) = input.clicked
             && let Some(marker) = self.marker_at(at, area, rows, context)
         {
@@ -104,7 +107,8 @@ impl Timeline {
         let whole = Rect::from_min_max(pos2(area.left(), top), pos2(area.right(), bottom));
         let names = layout::gutter(whole);
         let id = canvas.response.id.with(key(row));
-        let response = ui.interact(names.intersect(area), id, Sense::click());
+        let sense = if matches!(row, Row::Counter(_)) { Sense::hover() } else { Sense::click() };
+        let response = ui.interact(names.intersect(area), id, sense);
         let document = context.document;
         let title = text::title(document, rows, row);
         let selection = context.selection;
@@ -145,7 +149,10 @@ impl Timeline {
             // Arrow keys go on from here.
             ui.memory_mut(|memory| memory.request_focus(canvas.response.id));
         }
-        if let Row::Thread(thread) = row {
+        if let Row::Counter(counter) = row {
+            let profile = &document.profile;
+            response.on_hover_text(profile.string(profile.counters[counter].description));
+        } else if let Row::Thread(thread) = row {
             response.on_hover_ui(|ui| show_lines(ui, &text::thread_lines(document, rows, thread)));
         }
     }
