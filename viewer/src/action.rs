@@ -24,8 +24,12 @@ pub enum Action {
     SelectAllThreads,
     /// Select a function.
     SelectFunction(Option<FunctionId>),
-    /// Select a box, slice or wait.
+    /// Select a box, slice, wait or marker.
     Pick(Option<Picked>),
+    /// Select it and move there in time, if it does not begin in view.
+    JumpTo(Picked),
+    /// Draw the whole chain of arrows, or only those to neighbours.
+    ShowChain(bool),
     /// Search for this.
     Search(String),
     /// Count this in the tables.
@@ -145,12 +149,16 @@ impl State {
             Action::ToggleThread(thread) => selection.toggle_thread(*thread),
             Action::SelectAllThreads => selection.threads = None,
             Action::SelectFunction(function) => selection.function = *function,
-            Action::Pick(picked) => {
-                selection.picked = *picked;
-                if let Some(picked) = picked {
-                    selection.charted = Some(picked.thread);
+            Action::Pick(picked) => selection.pick(*picked),
+            Action::JumpTo(picked) => {
+                selection.pick(Some(*picked));
+                if !selection.visible.contains(picked.start) {
+                    let length = selection.visible.end - selection.visible.start;
+                    let start = picked.start + Nanos(-(length.0 / 2));
+                    selection.visible = fit(TimeRange { start, end: start + length }, self.extent);
                 }
             }
+            Action::ShowChain(chain) => selection.chain = *chain,
             Action::Search(text) => selection.search.clone_from(text),
             Action::Measure(measure) => selection.measure = *measure,
             Action::Copy(_) | Action::ShowTable(_) => {}
@@ -159,6 +167,13 @@ impl State {
 }
 
 impl Selection {
+    fn pick(&mut self, picked: Option<Picked>) {
+        self.picked = picked;
+        if let Some(picked) = picked {
+            self.charted = Some(picked.thread);
+        }
+    }
+
     fn toggle_thread(&mut self, thread: ThreadId) {
         let threads = self.threads.get_or_insert_default();
         match threads.iter().position(|it| *it == thread) {
@@ -262,6 +277,25 @@ mod tests {
         state.undo();
         assert_eq!((state.selection().picked, state.selection().function), (None, None));
         assert_eq!(state.selection().search, "x");
+    }
+
+    #[test]
+    fn a_jump_moves_in_time_no_more_than_needed_and_is_one_step() {
+        let mut state = state();
+        let at = |start| Picked {
+            thread: ThreadId::new(1),
+            what: crate::selection::PickedKind::Wait(0),
+            start: Time(start),
+            duration: Nanos(5),
+        };
+        state.apply(&Action::Show(range(1000, 2000)), 0.0);
+        state.apply(&Action::JumpTo(at(1999)), 1.0);
+        assert_eq!(state.selection().visible, range(1000, 2000));
+        assert_eq!((state.selection().picked, state.selection().charted), (Some(at(1999)), Some(ThreadId::new(1))));
+        state.apply(&Action::JumpTo(at(5000)), 2.0);
+        assert_eq!(state.selection().visible, range(4500, 5500));
+        state.undo();
+        assert_eq!((state.selection().visible, state.selection().picked), (range(1000, 2000), Some(at(1999))));
     }
 
     #[test]

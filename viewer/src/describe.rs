@@ -1,10 +1,15 @@
-//! What functions, boxes, slices and waits are, in words: for tooltips, details and the clipboard.
+//! What functions, boxes, slices, waits and markers are, in words: for tooltips, details and the clipboard.
+
+mod fields;
+mod markers;
+
+pub use markers::{flow_name, innermost_functions, link_text, marker_facts};
 
 use std::borrow::Cow;
 
 use traceview_core::analysis::FunctionRow;
 use traceview_core::model::{
-    FieldValue, FrameId, FunctionId, Profile, SliceId, StackId, StringId, ThreadId, Time, Wait, WaitReason,
+    FrameId, FunctionId, Nanos, Profile, SliceId, StackId, StringId, ThreadId, Time, Wait, WaitReason,
 };
 use traceview_core::report::{format_duration, format_percent};
 
@@ -22,6 +27,8 @@ pub fn name<'a>(document: &'a Document, picked: &Picked) -> Cow<'a, str> {
         PickedKind::Box(node) => document.function_name(document.function(node)).into(),
         PickedKind::Slice(slice) => document.profile.string(thread.slices.name[slice.index()]).into(),
         PickedKind::Wait(row) => wait_label(&document.profile, &thread.waits.get(row)),
+        PickedKind::Marker(marker) => document.profile.string(thread.markers.name[marker.index()]).into(),
+        PickedKind::Station(member) => flow_name(document, member).into(),
     }
 }
 
@@ -45,6 +52,8 @@ pub fn kind(document: &Document, picked: &Picked) -> &'static str {
         PickedKind::Box(_) => "Function call",
         PickedKind::Slice(_) => "Slice",
         PickedKind::Wait(_) => "Wait",
+        PickedKind::Marker(_) => "Marker",
+        PickedKind::Station(_) => "Station of a flow",
     }
 }
 
@@ -151,7 +160,8 @@ pub fn stack_of(document: &Document, picked: &Picked) -> Option<StackId> {
     match picked.what {
         PickedKind::Box(node) => Some(node),
         PickedKind::Wait(row) => document.profile.threads[picked.thread.index()].waits.stack[row],
-        PickedKind::Slice(_) => None,
+        PickedKind::Marker(marker) => document.profile.threads[picked.thread.index()].markers.stack[marker.index()],
+        PickedKind::Slice(_) | PickedKind::Station(_) => None,
     }
 }
 
@@ -159,7 +169,7 @@ pub fn stack_of(document: &Document, picked: &Picked) -> Option<StackId> {
 pub fn function_of(document: &Document, picked: &Picked) -> Option<FunctionId> {
     match picked.what {
         PickedKind::Box(node) => Some(document.function(node)),
-        PickedKind::Wait(_) | PickedKind::Slice(_) => None,
+        PickedKind::Wait(_) | PickedKind::Slice(_) | PickedKind::Marker(_) | PickedKind::Station(_) => None,
     }
 }
 
@@ -208,22 +218,20 @@ pub fn slice_facts(document: &Document, thread: ThreadId, slice: SliceId) -> Fac
         facts.push(("Incomplete".into(), "its beginning or end was not recorded".to_owned()));
     }
     for field in row.args.map(|args| profile.payloads.get(args)).unwrap_or_default() {
-        facts.push((profile.string(field.key).to_owned().into(), field_text(profile, &field.value)));
+        facts.push((profile.string(field.key).to_owned().into(), fields::plain(profile, &field.value)));
     }
     facts
 }
 
-fn field_text(profile: &Profile, value: &FieldValue) -> String {
-    match value {
-        FieldValue::Text(text) | FieldValue::Json(text) => profile.string(*text).to_owned(),
-        FieldValue::Integer(number) => number.to_string(),
-        FieldValue::Float(number) => number.to_string(),
-        FieldValue::Bool(truth) => truth.to_string(),
-    }
+fn is_moment(picked: &Picked) -> bool {
+    matches!(picked.what, PickedKind::Marker(_) | PickedKind::Station(_)) && picked.duration == Nanos::ZERO
 }
 
 /// When and for how long, as facts.
 pub fn time_facts(picked: &Picked) -> Facts {
+    if is_moment(picked) {
+        return vec![("Time".into(), moment(picked.start))];
+    }
     vec![("Duration".into(), format_duration(picked.duration)), ("Start".into(), moment(picked.start))]
 }
 

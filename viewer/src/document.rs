@@ -6,7 +6,9 @@ use std::sync::Arc;
 use traceview_core::analysis::FunctionFacts;
 use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
 
+use crate::flows::Flows;
 use crate::lod::{SampleTiming, StackIndex};
+use crate::markers::ThreadMarkers;
 
 /// An opened profile. It never changes; panels share it by [`Arc`].
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub struct Document {
     pub stack_index: Arc<StackIndex>,
     /// By thread: how busy it was.
     pub activity: Vec<ThreadTotals>,
+    /// By thread: its markers in order of time.
+    pub markers: Vec<ThreadMarkers>,
+    /// What leads to what.
+    pub flows: Flows,
 }
 
 /// What a thread did over all of the profile.
@@ -60,6 +66,8 @@ impl Document {
         });
         Self {
             activity: activity.collect(),
+            markers: profile.threads.iter().map(|thread| ThreadMarkers::of(&thread.markers, end)).collect(),
+            flows: Flows::of(&profile),
             facts: FunctionFacts::of(&profile),
             stack_index: Arc::new(StackIndex::new(&profile.stacks)),
             timed: extent.is_some(),

@@ -1,7 +1,7 @@
 //! What the person has selected: one copy, which all panels show.
 
 use traceview_core::analysis::{self, Measure};
-use traceview_core::model::{FunctionId, Nanos, SliceId, StackId, ThreadId, Time, TimeRange};
+use traceview_core::model::{FunctionId, MarkerId, Nanos, SliceId, StackId, ThreadId, Time, TimeRange};
 
 /// What is looked at and what is selected. Panels read it; only [`Action`](crate::action::Action)s change it.
 #[derive(Clone, PartialEq, Debug)]
@@ -16,8 +16,10 @@ pub struct Selection {
     pub charted: Option<ThreadId>,
     /// The function that is selected, in the tables and as a highlight in the chart.
     pub function: Option<FunctionId>,
-    /// The box, slice or wait that was clicked.
+    /// The box, slice, wait or marker that was clicked.
     pub picked: Option<Picked>,
+    /// Whether the arrows of what was clicked are of the whole chain, not only to its neighbours.
+    pub chain: bool,
     /// What is searched for; empty: nothing.
     pub search: String,
     /// What the tables count.
@@ -46,6 +48,10 @@ pub enum PickedKind {
     Slice(SliceId),
     /// A row of the thread's waits.
     Wait(usize),
+    /// A marker of the thread.
+    Marker(MarkerId),
+    /// A member of a flow that is bound to nothing else: its row in the table of members.
+    Station(u32),
 }
 
 impl Selection {
@@ -58,6 +64,7 @@ impl Selection {
             charted,
             function: None,
             picked: None,
+            chain: false,
             search: String::new(),
             measure: Measure::Cpu,
         }

@@ -34,6 +34,8 @@ pub struct Theme {
     pub error: Color32,
     /// Around the box under the pointer and the selected one.
     pub outline: Color32,
+    /// Arrows of flows: in a hue that no code of a recording has and no wait.
+    pub arrow: Color32,
 }
 
 impl Theme {
@@ -57,6 +59,7 @@ impl Theme {
             found: Color32::from_rgb(255, 214, 64),
             error: Color32::from_rgb(255, 120, 110),
             outline: Color32::WHITE,
+            arrow: Color32::from_rgb(255, 120, 220),
         }
     }
 
@@ -75,6 +78,7 @@ impl Theme {
             found: Color32::from_rgb(200, 120, 0),
             error: Color32::from_rgb(190, 30, 20),
             outline: Color32::BLACK,
+            arrow: Color32::from_rgb(176, 0, 130),
         }
     }
 
@@ -115,6 +119,11 @@ impl Theme {
             (WaitReason::Stopped, false) => [104, 196, 202],
         };
         Color32::from_rgb(r, g, b)
+    }
+
+    /// An arrow that is not of the selected marker or slice itself.
+    pub fn faint_arrow(&self) -> Color32 {
+        self.arrow.lerp_to_gamma(self.canvas, 0.3)
     }
 
     /// A box that the search does not match, or that is not in the selection.
@@ -175,6 +184,8 @@ mod tests {
                 (theme.weak_text, theme.canvas),
                 (theme.weak_text, theme.stripe),
                 (theme.error, theme.canvas),
+                (theme.arrow, theme.canvas),
+                (theme.arrow, theme.stripe),
                 (theme.text, theme.wait(WaitReason::Blocked)),
                 (theme.text, theme.wait(WaitReason::Runnable)),
                 (theme.text, theme.wait(WaitReason::Stopped)),
@@ -231,6 +242,19 @@ mod tests {
                         assert!(found >= 30, "{reason:?} and {color:?} as {shade:?}, dark: {}: {found}", theme.dark);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn arrows_are_seen_on_what_they_cross_and_are_not_taken_for_it() {
+        for theme in [Theme::dark(), Theme::light()] {
+            let faint = theme.faint_arrow();
+            assert!(contrast(faint, theme.canvas) >= 2.2, "dark: {}: {}", theme.dark, contrast(faint, theme.canvas));
+            let of_code = OF_RECORDINGS.map(|color| theme.category(color)).into_iter();
+            let reasons = [WaitReason::Blocked, WaitReason::Runnable, WaitReason::Stopped];
+            for behind in of_code.chain(reasons.map(|reason| theme.wait(reason))) {
+                assert!(distance(theme.arrow, behind) > 100, "{behind:?}, dark: {}", theme.dark);
             }
         }
     }

@@ -13,7 +13,8 @@
 //! What a cell says is what looking at each span would give, whatever the pyramid did to find it fast. (Only where a
 //! pixel is longer than eight seconds are covered times rounded, to a millionth of a pixel or better.)
 //!
-//! [`Activity`] answers a simpler question with exact sums: how much of the time of each pixel was used.
+//! [`Activity`] answers a simpler question with exact sums: how much of the time of each pixel was used. [`NumberSteps`]
+//! gives the extremes of a number in each pixel.
 //!
 //! Times are integer nanoseconds. Pixels, where floating point belongs, are the painter's: it should draw every cell at
 //! least one pixel wide.
@@ -22,6 +23,7 @@ mod activity;
 mod bucket;
 mod call_nodes;
 mod cell;
+mod number_steps;
 mod pyramid;
 mod sample_boxes;
 mod sample_time;
@@ -36,6 +38,7 @@ mod tests;
 pub use activity::{Activity, Columns};
 pub use call_nodes::CallNodes;
 pub use cell::Cell;
+pub use number_steps::{Extremes, NumberSteps};
 pub use pyramid::Pyramid;
 pub use sample_boxes::{BoxRows, SampleBoxes, Strip};
 pub use sample_time::SampleTiming;

@@ -91,8 +91,8 @@ impl Painted {
     fn new(scene: &Scene, origin: Pos2, painter: &Painter, cache: &mut LabelCache) -> Self {
         let pixels_per_point = painter.pixels_per_point();
         let mut mesh = Mesh::default();
-        mesh.reserve_triangles(2 * (scene.quads.len() + scene.lines.len()) + 2);
-        mesh.reserve_vertices(4 * (scene.quads.len() + scene.lines.len()) + 4);
+        mesh.reserve_triangles(2 * scene.quads.len() + 6 * scene.lines.len() + 2);
+        mesh.reserve_vertices(4 * scene.quads.len() + 8 * scene.lines.len() + 4);
         let round = |at: f32| (at * pixels_per_point).round() / pixels_per_point;
         let pixel = 1.0 / pixels_per_point;
         if scene.background != Color32::TRANSPARENT {
@@ -108,7 +108,7 @@ impl Painted {
             mesh.add_colored_rect(Rect { min, max }, quad.color);
         }
         for line in &scene.lines {
-            add_line(&mut mesh, line, origin.to_vec2());
+            add_line(&mut mesh, line, origin.to_vec2(), pixel);
         }
         let mut painted =
             Self { mesh: Arc::new(mesh), texts: Vec::with_capacity(scene.labels.len()), incomplete: false };
@@ -198,17 +198,29 @@ fn place(label: &Label, size: Vec2) -> Pos2 {
     pos2(x, label.rect.center().y - size.y / 2.0)
 }
 
-fn add_line(mesh: &mut Mesh, line: &Line, offset: Vec2) {
+/// Adds a line whose sides fade out over a pixel, as nothing else smooths them.
+fn add_line(mesh: &mut Mesh, line: &Line, offset: Vec2, pixel: f32) {
     let along = line.to - line.from;
     let length = along.length();
     if length <= f32::EPSILON {
         return;
     }
-    let side = vec2(-along.y, along.x) * (line.width / 2.0 / length);
+    let side = vec2(-along.y, along.x) / length;
+    let inner = (line.width - pixel).max(0.0) / 2.0;
     let first = u32::try_from(mesh.vertices.len()).expect("a scene has fewer than four billion corners");
-    for pos in [line.from + side, line.to + side, line.to - side, line.from - side] {
-        mesh.vertices.push(Vertex { pos: pos + offset, uv: WHITE_UV, color: line.color });
+    let strips = [
+        (inner + pixel, Color32::TRANSPARENT),
+        (inner, line.color),
+        (-inner, line.color),
+        (-inner - pixel, Color32::TRANSPARENT),
+    ];
+    for (distance, color) in strips {
+        for end in [line.from, line.to] {
+            mesh.vertices.push(Vertex { pos: end + side * distance + offset, uv: WHITE_UV, color });
+        }
     }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
+    for strip in [first, first + 2, first + 4] {
+        mesh.add_triangle(strip, strip + 1, strip + 2);
+        mesh.add_triangle(strip + 1, strip + 2, strip + 3);
+    }
 }

@@ -2,6 +2,7 @@
 //! then painted in a window ([`CachedScene`]) or into a picture file.
 
 mod mesh;
+mod shapes;
 mod svg;
 
 pub use mesh::CachedScene;

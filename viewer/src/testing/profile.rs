@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use traceview_core::model::{
-    CpuDelta, Crate, Field, FieldValue, Frame, Function, FunctionKind, Library, LibraryId, Nanos, OsId, Process,
-    ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, Time,
-    Wait, WaitReason,
+    Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, Field, FieldValue, FlowAnchor, FlowMember,
+    FlowPhase, Frame, Function, FunctionKind, Library, LibraryId, Marker, MarkerField, MarkerId, MarkerSchema,
+    MarkerTiming, Nanos, OsId, Process, ProcessId, Profile, ProfileBuilder, Slice, Source, StackId, StandardCategory,
+    SymbolStatus, Thread, ThreadId, Time, Wait, WaitReason,
 };
 
 use crate::document::Document;
@@ -189,6 +190,91 @@ impl TestProfile {
             lane: 0,
             args: Some(args),
             incomplete: false,
+        });
+    }
+
+    /// A marker of a moment, in nanoseconds.
+    pub(crate) fn instant(&mut self, thread: ThreadId, time: i64, name: &str, stack: Option<&str>) -> MarkerId {
+        self.marker(thread, MarkerTiming::Instant(Time(time)), name, stack)
+    }
+
+    pub(crate) fn marker(
+        &mut self,
+        thread: ThreadId,
+        timing: MarkerTiming,
+        name: &str,
+        stack: Option<&str>,
+    ) -> MarkerId {
+        let (name, stack) = (self.builder.string(name), stack.map(|stack| self.stack(stack)));
+        let category = StandardCategory::Kernel.id();
+        let marker = Marker { name, timing, category, schema: None, payload: None, stack };
+        self.builder.thread_mut(thread).markers.push(marker)
+    }
+
+    /// Gives a marker data, each field with its format.
+    pub(crate) fn marker_data(&mut self, thread: ThreadId, marker: MarkerId, data: &[(&str, &str, FieldValue)]) {
+        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        for (key, format, value) in data {
+            let [key, format] = [key, format].map(|text| self.builder.string(text));
+            fields.push(MarkerField { key, label: None, format, hidden: false });
+            values.push(Field { key, value: value.clone() });
+        }
+        let name = self.builder.string("kind");
+        let schema = self.builder.add_marker_schema(MarkerSchema {
+            name,
+            display: Vec::new(),
+            chart_label: None,
+            tooltip_label: None,
+            table_label: None,
+            description: None,
+            fields,
+            graphs: Vec::new(),
+            color_field: None,
+            stack_based: false,
+        });
+        let payload = self.builder.add_payload(values);
+        let markers = &mut self.builder.thread_mut(thread).markers;
+        markers.schema[marker.index()] = Some(schema);
+        markers.payload[marker.index()] = Some(payload);
+    }
+
+    /// A flow from the first of the members through the others to the last.
+    pub(crate) fn flow(&mut self, name: &str, members: &[(ThreadId, i64, FlowAnchor)]) {
+        let phase = |at: usize| match at {
+            0 => FlowPhase::Start,
+            _ if at + 1 == members.len() => FlowPhase::End,
+            _ => FlowPhase::Step,
+        };
+        let members: Vec<_> = members.iter().enumerate().map(|(at, member)| (*member, phase(at))).collect();
+        self.flow_of_phases(name, &members);
+    }
+
+    pub(crate) fn flow_of_phases(&mut self, name: &str, members: &[((ThreadId, i64, FlowAnchor), FlowPhase)]) {
+        let member = |&((thread, time, anchor), phase): &_| FlowMember { thread, time: Time(time), phase, anchor };
+        let members: Vec<FlowMember> = members.iter().map(member).collect();
+        let [name, category] = [name, "flow"].map(|text| self.builder.string(text));
+        self.builder.add_flow(name, category, name, &members);
+    }
+
+    /// A counter of the latest process with a change each at times in ms.
+    pub(crate) fn counter(
+        &mut self,
+        name: &str,
+        (graph, unit, color): (CounterGraph, &str, Option<Color>),
+        deltas: &[(i64, f64)],
+    ) {
+        let process = self.process.unwrap_or_else(|| self.process("demo", 100));
+        let [name, unit] = [name, unit].map(|text| self.builder.string(text));
+        self.builder.add_counter(Counter {
+            name,
+            category: name,
+            description: name,
+            process,
+            main_thread: None,
+            display: CounterDisplay { graph, unit, color, label: name, sort_weight: 0 },
+            time: deltas.iter().map(|(ms, _)| Time(ms * MS)).collect(),
+            delta: deltas.iter().map(|(_, delta)| *delta).collect(),
+            operations: Vec::new(),
         });
     }
 

@@ -1,6 +1,6 @@
 //! Profiles that several tests look at.
 
-use traceview_core::model::Profile;
+use traceview_core::model::{Color, CounterGraph, FieldValue, FlowAnchor, MarkerId, Profile, ThreadId};
 
 use super::{MS, TestProfile};
 
@@ -112,4 +112,62 @@ pub(crate) fn lively() -> Profile {
         }
     }
     profile.finish()
+}
+
+/// 100 ms of a shell that starts a program with two threads that it joins: markers with stacks, linked as flows, and
+/// counters.
+pub(crate) fn family() -> Profile {
+    let mut profile = TestProfile::recorded();
+    profile.process("sh", 100);
+    let shell = profile.main_thread("sh");
+    profile.samples(shell, 0..20, "main;execute");
+    profile.wait(shell, 20..90, "wait4", Some("main;execute;waitpid"));
+    profile.samples(shell, 90..98, "main;execute");
+    memory_and_cpu(&mut profile, 0..98, 2_000_000.0);
+    profile.process("tool", 200);
+    let tool = profile.main_thread("tool");
+    profile.samples(tool, 20..40, "main;prepare");
+    profile.wait(tool, 40..80, "futex", Some("main;join"));
+    profile.samples(tool, 80..88, "main;lib::report");
+    let workers = ["worker-1", "worker-2"].map(|name| profile.thread(name));
+    profile.samples(workers[0], 38..70, "clone;work:12;lib::inner:7");
+    profile.samples(workers[1], 39..80, "clone;work:14");
+    memory_and_cpu(&mut profile, 20..88, 12_300_000.0);
+
+    let mut link = |name: &str, from: (ThreadId, i64, &str, &str), to: (ThreadId, i64, &str, &str)| {
+        let mut member = |(thread, micros, name, stack): (ThreadId, i64, &str, &str)| {
+            let marker = profile.instant(thread, micros * 1000, name, Some(stack));
+            (thread, micros * 1000, marker)
+        };
+        let ends = [member(from), member(to)];
+        profile.flow(name, &ends.map(|(thread, time, marker)| (thread, time, FlowAnchor::Marker(marker))));
+        ends[0].2
+    };
+    let fork = link("process", (shell, 20_000, "fork", "main;execute;fork"), (tool, 20_120, "process start", "fork"));
+    for (worker, at) in workers.into_iter().zip([38_000, 39_000]) {
+        link("thread", (tool, at, "spawn", "main;prepare;spawn;clone3"), (worker, at + 90, "thread start", "clone"));
+    }
+    link("join", (workers[1], 80_000, "thread exit", "clone;exit"), (tool, 80_060, "join", "main;join"));
+    link("wait", (tool, 88_000, "process exit", "main;exit_group"), (shell, 90_000, "wait", "main;execute;waitpid"));
+    profile.instant(tool, 21_500_000, "exec", Some("execve"));
+    profile.instant(workers[0], 70_000_000, "thread exit", Some("clone;exit"));
+    profile.marker_data(shell, fork, &[("child", "pid", FieldValue::Integer(200))]);
+    profile.finish()
+}
+
+/// Counters of the latest process with a number for each millisecond.
+fn memory_and_cpu(profile: &mut TestProfile, ms: std::ops::Range<i64>, most: f64) {
+    let count = (ms.end - ms.start) as f64;
+    let memory: Vec<(i64, f64)> =
+        ms.clone().map(|ms| (ms, if ms % 7 == 6 { -most / count } else { most / count })).collect();
+    let cpu: Vec<(i64, f64)> = ms.map(|ms| (ms, if ms / 10 % 3 == 0 { 0.3 } else { 0.9 })).collect();
+    profile.counter("Memory (RSS)", (CounterGraph::Accumulated, "bytes", Some(Color::Purple)), &memory);
+    profile.counter("CPU", (CounterGraph::Rate, "percent", Some(Color::Blue)), &cpu);
+}
+
+/// The row of a thread's first marker of this name.
+pub(crate) fn marker_named(profile: &Profile, thread: ThreadId, name: &str) -> MarkerId {
+    let markers = &profile.threads[thread.index()].markers;
+    let row = markers.name.iter().position(|it| profile.string(*it) == name);
+    MarkerId::new(row.unwrap_or_else(|| panic!("{thread:?} has no marker {name}")))
 }

@@ -33,7 +33,7 @@ const MOUSE: &[(&str, &str)] = &[
     ("Drag", "Move in time"),
     ("Drag on the ruler", "Select a range"),
     ("Shift+drag", "Select a range"),
-    ("Click", "Select a box or a thread"),
+    ("Click", "Select a box, a marker or a thread"),
     ("Ctrl+click on a thread", "Count it too"),
     ("Double click", "Zoom to the box"),
     ("Right click", "What can be done with it"),

@@ -168,6 +168,15 @@ impl Viewer {
         }
     }
 
+    /// Does `action` in the profile that is shown.
+    #[cfg(test)]
+    fn act(&mut self, action: &crate::action::Action) {
+        let Some(Content::Open(open)) = self.tabs.get_mut(self.active).map(|tab| &mut tab.content) else {
+            panic!("a profile is open")
+        };
+        open.act(action);
+    }
+
     /// Draws everything and takes the input.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.receive();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
 use traceview_core::analysis::Measure;
-use traceview_core::model::{Time, TimeRange};
+use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
 use super::Settings;
@@ -13,8 +13,11 @@ use crate::analyses::Analyses;
 use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
+use crate::flows::Way;
 use crate::jobs::Jobs;
+use crate::markers;
 use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, timeline};
+use crate::selection::{Picked, PickedKind};
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView};
 
@@ -26,8 +29,8 @@ pub(super) struct OpenDocument {
     panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
-    /// How high the rows of the timeline are.
-    lanes: f32,
+    /// Where the rows of the timeline end.
+    row_bottoms: Vec<f32>,
 }
 
 /// Draws a part of a panel.
@@ -48,7 +51,7 @@ impl OpenDocument {
             analyses: Analyses::default(),
             panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
             pointer: None,
-            lanes: timeline::lanes_height(&document),
+            row_bottoms: timeline::row_bottoms(&document),
             document,
         }
     }
@@ -118,8 +121,12 @@ impl OpenDocument {
         match command {
             Command::Undo => self.state.undo(),
             Command::Redo => self.state.redo(),
-            Command::NextInRow => flame_chart::request_step(context, flame_chart::Step::Next),
-            Command::PreviousInRow => flame_chart::request_step(context, flame_chart::Step::Previous),
+            Command::NextInRow if !self.is_marker_picked() => {
+                flame_chart::request_step(context, flame_chart::Step::Next);
+            }
+            Command::PreviousInRow if !self.is_marker_picked() => {
+                flame_chart::request_step(context, flame_chart::Step::Previous);
+            }
             Command::FindNext => flame_chart::request_step(context, flame_chart::Step::NextMatch),
             Command::FindPrevious => flame_chart::request_step(context, flame_chart::Step::PreviousMatch),
             other => {
@@ -142,6 +149,11 @@ impl OpenDocument {
             Command::ShowAll => Action::Show(self.document.extent),
             Command::ShowSelected => Action::Show(self.selected_range()?),
             Command::Cancel => self.cancel()?,
+            Command::NextInRow | Command::NextMarker => Action::JumpTo(self.marker_step(true)?),
+            Command::PreviousInRow | Command::PreviousMarker => Action::JumpTo(self.marker_step(false)?),
+            Command::FollowForward => Action::JumpTo(self.follow(Way::Forward)?),
+            Command::FollowBack => Action::JumpTo(self.follow(Way::Back)?),
+            Command::WholeChain => Action::ShowChain(!selection.chain),
             Command::AllThreads => Action::SelectAllThreads,
             Command::CountCpu => Action::Measure(Measure::Cpu),
             Command::CountWall => Action::Measure(Measure::Wall),
@@ -151,15 +163,43 @@ impl OpenDocument {
         })
     }
 
+    fn is_marker_picked(&self) -> bool {
+        self.state.selection().picked.is_some_and(|picked| matches!(picked.what, PickedKind::Marker(_)))
+    }
+
+    fn marker_step(&self, forward: bool) -> Option<Picked> {
+        let selection = self.state.selection();
+        let thread = selection.picked.map(|picked| picked.thread).or(selection.charted)?;
+        markers::step(&self.document, thread, selection.picked.as_ref(), selection.visible, forward)
+    }
+
+    fn follow(&self, way: Way) -> Option<Picked> {
+        self.document.flows.follow(&self.document, &self.state.selection().picked?, way)
+    }
+
     /// The selected box or range; a second time, exactly that without a margin.
     fn selected_range(&self) -> Option<TimeRange> {
         let selection = self.state.selection();
-        let range = selection.picked.map(|picked| picked.range()).or(selection.range)?;
-        let margin = traceview_core::model::Nanos((range.end - range.start).0 / 10);
-        let with_margin =
-            TimeRange { start: range.start + traceview_core::model::Nanos(-margin.0), end: range.end + margin };
+        let range = selection.picked.map(|picked| self.range_of(&picked)).or(selection.range)?;
+        let margin = Nanos((range.end - range.start).0 / 10);
+        let with_margin = TimeRange { start: range.start + Nanos(-margin.0), end: range.end + margin };
         let nearly = selection.visible == action::fit(with_margin, self.document.extent);
         Some(if nearly { range } else { with_margin })
+    }
+
+    /// The time of what was picked; of a moment the way of its arrows, or else a part of what is in view around it.
+    fn range_of(&self, picked: &Picked) -> TimeRange {
+        const NEARER: i64 = 20;
+        if picked.duration > Nanos::ZERO {
+            return picked.range();
+        }
+        let range = self.document.flows.range_with_neighbours(&self.document.profile.flows, picked);
+        if range.start < range.end {
+            return range;
+        }
+        let visible = self.state.selection().visible;
+        let around = Nanos((visible.end - visible.start).0 / (2 * NEARER));
+        TimeRange { start: picked.start + Nanos(-around.0), end: picked.start + around }
     }
 
     /// What Escape takes away next.
@@ -311,9 +351,10 @@ impl OpenDocument {
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         // Sizes are kept by name: what fits one number of threads does not fit another.
-        let (lanes, separator) = (self.lanes, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
-        let top = EguiPanel::top(Id::unique(("timeline", lanes.to_bits()))).resizable(true).min_size(80.0);
-        let top = top.default_size(timeline::default_height(lanes, height) + separator);
+        let (rows, separator) = (&self.row_bottoms, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
+        let lowest = rows.last().copied().unwrap_or_default();
+        let top = EguiPanel::top(Id::unique(("timeline", lowest.to_bits()))).resizable(true).min_size(80.0);
+        let top = top.default_size(timeline::default_height(rows, height) + separator);
         top.frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Top, whole));
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {

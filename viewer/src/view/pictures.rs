@@ -1,11 +1,19 @@
 //! Whole windows compared with pictures of them that a person has looked at.
 
-use egui::{Vec2, vec2};
+use egui::{Theme, Vec2, vec2};
+use traceview_core::model::{MarkerId, ThreadId};
 
-use super::Input;
+use super::{Input, Settings, Viewer};
+use crate::action::Action;
+use crate::document::Document;
+use crate::headless::Headless;
+use crate::jobs::Jobs;
+use crate::panels::timeline::Timeline;
 use crate::picture::{self, PictureOptions};
+use crate::selection::Picked;
 use crate::testing::pictures::{MOST_PIXELS, TOLERANCE, assert_expected};
-use crate::testing::profiles::lively;
+use crate::testing::profiles::{family, lively, marker_named};
+use crate::testing::{Window, document};
 
 #[test]
 fn the_window_looks_as_it_was_seen() {
@@ -19,6 +27,39 @@ fn the_window_looks_as_it_was_seen() {
         "dark_fine",
         &PictureOptions { size: vec2(640.0, 400.0), pixels_per_point: 1.5, ..PictureOptions::default() },
     );
+}
+
+#[test]
+fn a_selected_marker_looks_as_it_was_seen() {
+    let profile = family();
+    let spawn = marker_named(&profile, ThreadId::new(1), "spawn");
+    let input = Input::Profile { path: None, profile: profile.into() };
+    let mut viewer = Viewer::new(vec![input], Settings::default(), Jobs::immediate());
+    let spawn = marker(viewer.document().expect("it is open"), ThreadId::new(1), spawn);
+    viewer.act(&Action::JumpTo(spawn));
+    let mut headless = Headless::new(vec2(1280.0, 800.0), 1.0, Theme::Light);
+    headless.settle(|ui| viewer.ui(ui)).expect("it comes to rest");
+    assert_expected("light_marker", &headless.picture());
+}
+
+#[test]
+fn arrows_over_the_timeline_look_as_they_were_seen() {
+    for (name, theme, chain) in [("dark_arrows", Theme::Dark, true), ("light_arrows", Theme::Light, false)] {
+        let document = document(family());
+        let start = marker_named(&document.profile, ThreadId::new(1), "process start");
+        let start = marker(&document, ThreadId::new(1), start);
+        let mut window = Window::new(document, Timeline::default());
+        window.act(&Action::JumpTo(start));
+        window.act(&Action::ShowChain(chain));
+        let mut headless = Headless::new(vec2(1280.0, 380.0), 1.0, theme);
+        headless.settle(|ui| window.ui(ui)).expect("it comes to rest");
+        assert_expected(name, &headless.picture());
+    }
+}
+
+fn marker(document: &Document, thread: ThreadId, marker: MarkerId) -> Picked {
+    let markers = &document.markers[thread.index()];
+    markers.spans()[markers.position(marker)].picked(thread)
 }
 
 #[test]

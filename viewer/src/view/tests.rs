@@ -8,13 +8,14 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use traceview_core::analysis::Measure;
 use traceview_core::format::{self, WriteOptions};
-use traceview_core::model::{Profile, Time, TimeRange};
+use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
 use super::{Content, Input, Settings, ThemeChoice, Viewer};
 use crate::action::Action;
+use crate::describe;
 use crate::jobs::Jobs;
 use crate::selection::Selection;
-use crate::testing::profiles::lively;
+use crate::testing::profiles::{family, lively};
 use crate::testing::{TestProfile, harness, press, press_with};
 
 type Window = Harness<'static, Viewer>;
@@ -166,6 +167,45 @@ fn the_status_bar_says_which_part_is_shown() {
     open.act(&Action::Show(range));
     window.run();
     window.get_by_label("1.39 s from 5.159 s");
+}
+
+#[test]
+fn keys_go_from_marker_to_marker_and_along_arrows() {
+    let mut window = profile_window(family());
+    let picked = |window: &Window| {
+        let picked = selection(window).picked.expect("a marker is selected");
+        let name = describe::name(window.state().document().expect("it is open"), &picked).into_owned();
+        (picked.thread.index(), name)
+    };
+    let is = |window: &Window, thread: usize, name: &str| assert_eq!(picked(window), (thread, name.to_owned()));
+    let busiest = selection(&window).charted.expect("a thread is shown");
+    assert_eq!(busiest, ThreadId::new(3));
+    press(&mut window, Key::N);
+    is(&window, 3, "thread start");
+    press(&mut window, Key::OpenBracket);
+    is(&window, 1, "spawn");
+    press(&mut window, Key::Comma);
+    is(&window, 1, "spawn");
+    press(&mut window, Key::CloseBracket);
+    is(&window, 2, "thread start");
+    press(&mut window, Key::Period);
+    is(&window, 2, "thread exit");
+    press(&mut window, Key::CloseBracket);
+    is(&window, 2, "thread exit");
+    press_with(&mut window, Modifiers::SHIFT, Key::N);
+    is(&window, 2, "thread start");
+    press(&mut window, Key::F);
+    let TimeRange { start, end } = selection(&window).visible;
+    let (spawned, started) = (Time(38_000_000), Time(38_090_000));
+    assert_eq!((start, end), (spawned + Nanos(-9_000), started + Nanos(9_000)), "its arrow with a tenth on both sides");
+    press(&mut window, Key::C);
+    assert!(selection(&window).chain);
+    for _ in 0..4 {
+        press(&mut window, Key::Backspace);
+    }
+    assert_eq!((picked(&window).0, selection(&window).chain), (2, false));
+    press(&mut window, Key::Escape);
+    assert_eq!(selection(&window).picked, None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The details panel: all that is known of what was picked or selected.
 
 mod box_time;
+mod links;
 mod stack;
 
 #[cfg(test)]
@@ -78,11 +79,14 @@ impl Details {
                 facts
             }
             PickedKind::Slice(slice) => describe::slice_facts(document, picked.thread, slice),
+            PickedKind::Marker(marker) => describe::marker_facts(document, picked.thread, marker),
+            PickedKind::Station(_) => Facts::new(),
             PickedKind::Wait(row) => {
                 describe::wait_facts(document, &document.profile.threads[picked.thread.index()].waits.get(row))
             }
         });
         facts_grid(ui, context, "picked", &facts);
+        links::show(ui, context, picked);
         if let Some(innermost) = describe::stack_of(document, picked) {
             ui.add_space(MARGIN);
             stack::show(ui, context, innermost);

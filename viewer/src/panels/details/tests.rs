@@ -7,7 +7,7 @@ use traceview_core::model::{Nanos, Profile, SliceId, ThreadId, Time};
 use super::Details;
 use crate::action::Action;
 use crate::selection::{Picked, PickedKind};
-use crate::testing::profiles::{deep, simple};
+use crate::testing::profiles::{deep, family, marker_named, simple};
 use crate::testing::{self, MS, Test, act};
 
 fn details(profile: Profile) -> Test<Details> {
@@ -65,6 +65,28 @@ fn slices_show_their_arguments_and_waits_their_reason() {
     assert_shows(&test, &["request", "Slice", "url", "http://localhost/", "tracer (tid 103)"]);
     pick(&mut test, 1, PickedKind::Wait(0), 0, 70);
     assert_shows(&test, &["read pipe", "Wait", "System call", "pipe", "Stack, innermost first (2 frames)"]);
+}
+
+#[test]
+fn a_marker_is_told_with_what_it_is_linked_with() {
+    let mut test = details(family());
+    let fork = marker_named(&test.state().document.profile, ThreadId::new(0), "fork");
+    let fork =
+        Picked { thread: ThreadId::new(0), what: PickedKind::Marker(fork), start: Time(20 * MS), duration: Nanos(0) };
+    act(&mut test, &Action::JumpTo(fork));
+    assert_shows(&test, &["fork", "Marker", "Time", "0.020000 s", "sh (tid 101)", "Kernel", "child", "200"]);
+    assert_shows(&test, &["Linked with", "Stack, innermost first (3 frames)"]);
+    assert!(test.query_by_label("Duration").is_none(), "a moment has none");
+    test.get_by_label("→ process start in tool, 120 µs later").click();
+    test.run();
+    let picked = test.state().selection().picked.expect("the other end");
+    assert_eq!((picked.thread, picked.start), (ThreadId::new(1), Time(20 * MS + 120_000)));
+    test.get_by_label("← fork in sh, 120 µs earlier").click();
+    test.run();
+    assert_eq!(test.state().selection().picked, Some(fork));
+    test.get_by_label("whole chain").click();
+    test.run();
+    assert!(test.state().selection().chain);
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Shown<'_> {
     }
 }
 
-/// The row of what was picked in the chart of its thread.
+/// The row of what was picked in the chart of its thread; markers have none.
 pub(super) fn row_of(document: &Document, chart: &Chart, picked: &Picked) -> Option<Row> {
     if picked.thread != chart.thread {
         return None;
@@ -126,6 +126,7 @@ pub(super) fn row_of(document: &Document, chart: &Chart, picked: &Picked) -> Opt
         PickedKind::Wait(_) => Row::Waits,
         PickedKind::Slice(slice) => Row::Of(SectionKind::Slices, chart.rows.slices.spans().row(slice.index())),
         PickedKind::Box(node) => Row::Of(SectionKind::Boxes, document.stack_index.depth(node)),
+        PickedKind::Marker(_) | PickedKind::Station(_) => return None,
     })
 }
 

@@ -54,6 +54,8 @@ fn facts(context: &PanelContext<'_>, picked: &Picked) -> Facts {
             let wait = document.profile.threads[picked.thread.index()].waits.get(row);
             facts.extend(describe::wait_facts(document, &wait));
         }
+        PickedKind::Marker(marker) => facts.extend(describe::marker_facts(document, picked.thread, marker)),
+        PickedKind::Station(_) => {}
     }
     facts.truncate(MOST_FACTS);
     facts

@@ -1,11 +1,14 @@
 //! Where things are: the rows of processes and threads, which of them are in view, and what is at a point.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use egui::{Rect, pos2};
 use rustc_hash::{FxHashMap, FxHashSet};
-use traceview_core::model::{Nanos, ProcessId, Profile, ThreadId};
+use traceview_core::model::{Nanos, ProcessId, Profile, Thread, ThreadId};
 
 use crate::document::{Document, ThreadTotals};
 pub(super) use crate::panels::plot;
@@ -16,6 +19,16 @@ pub(super) const OVERVIEW: f32 = 36.0;
 pub(super) const RULER: f32 = 24.0;
 /// How high the track of a thread is.
 pub(super) const TRACK: f32 = 22.0;
+/// How much higher it is with a lane of markers above its graph.
+pub(super) const MARKERS: f32 = 6.0;
+/// The middle of that lane, from the top of the row.
+pub(super) const MARKER_LANE: f32 = 6.0;
+/// How far from its middle the lane reaches.
+pub(super) const HALF_LANE: f32 = 4.5;
+/// How high the row of a counter is.
+pub(super) const COUNTER: f32 = TRACK;
+/// The counters of so many processes are shown at first.
+const MOST_PROCESSES_WITH_COUNTERS: usize = 4;
 /// How high a line about a process or about hidden threads is.
 pub(super) const HEADER: f32 = TRACK;
 
@@ -34,6 +47,10 @@ pub(super) enum Row {
     Process(ProcessId),
     /// A thread.
     Thread(ThreadId),
+    /// A counter, by its row in the profile.
+    Counter(usize),
+    /// The line that says how many counters more there are.
+    MoreCounters,
     /// The line that says how many threads have nothing to show.
     Empty,
 }
@@ -44,6 +61,8 @@ pub(super) struct Folding {
     pub(super) collapsed: FxHashSet<ProcessId>,
     /// Whether threads with nothing recorded are shown.
     pub(super) empty_open: bool,
+    /// Whether the counters of all processes are shown.
+    pub(super) counters_open: bool,
 }
 
 /// All rows, from the top.
@@ -58,10 +77,14 @@ pub(super) struct Rows {
     pub(super) cpu: Nanos,
     /// Threads without anything to show.
     pub(super) empty: usize,
+    /// Counters of processes that did less than others.
+    pub(super) more_counters: usize,
     /// Threads that are not shown: folded away or empty.
     pub(super) hidden: usize,
     /// Threads that are not told apart by their names: others of their process have the same.
     repeated: FxHashSet<ThreadId>,
+    /// By thread: the row that shows it, or else the one that hides it.
+    places: Vec<usize>,
     /// Whether there are several processes with a thread each, so that threads are named as processes are.
     pub(super) single_threads: bool,
 }
@@ -87,20 +110,30 @@ pub(super) fn gutter(row: Rect) -> Rect {
     Rect::from_min_max(row.min, pos2(plot(row).left(), row.bottom()))
 }
 
-/// Whether there is nothing of `thread` that a track could show.
-fn is_empty(profile: &Profile, thread: ThreadId) -> bool {
+/// Whether there is nothing of `thread` that a graph could show.
+fn has_no_graph(profile: &Profile, thread: ThreadId) -> bool {
     let thread = &profile.threads[thread.index()];
     thread.samples.is_empty() && thread.slices.is_empty() && thread.waits.is_empty()
 }
 
-/// How high the panel is, at most, to show `rows` that are so high in a window with `room`: whole rows, of none but which
+/// The threads with nothing to show. A start and an exit of their own are much said of threads only where there are no
+/// graphs.
+fn empty_threads(profile: &Profile) -> FxHashSet<ThreadId> {
+    let threads = || (0..profile.threads.len()).map(ThreadId::new);
+    let graphs = threads().any(|thread| !has_no_graph(profile, thread));
+    let has_markers = |thread: ThreadId| !profile.threads[thread.index()].markers.is_empty();
+    threads().filter(|thread| has_no_graph(profile, *thread) && (graphs || !has_markers(*thread))).collect()
+}
+
+/// How high the panel is, at most, to show rows with these bottoms in a window with `room`: whole rows, of none but which
 /// there are.
-pub(super) fn fitting_height(rows: f32, room: f32) -> f32 {
+pub(super) fn fitting_height(bottoms: &[f32], room: f32) -> f32 {
     const SHARE: f32 = 0.4;
-    const FEWEST: f32 = 2.0;
+    const FEWEST: usize = 2;
     let above = OVERVIEW + RULER;
-    let fit = ((room * SHARE - above) / TRACK).floor().max(FEWEST);
-    above + rows.min(fit * TRACK)
+    let fit = bottoms.partition_point(|bottom| *bottom <= room * SHARE - above).max(FEWEST);
+    let last = fit.min(bottoms.len()).checked_sub(1);
+    above + last.map_or(0.0, |last| bottoms[last])
 }
 
 /// Threads whose name another one of their process has.
@@ -121,8 +154,9 @@ impl Rows {
     /// The rows of `document`: processes as the profile has them, in each its main thread, then the busiest ones.
     pub(super) fn new(document: &Document, folding: &Folding) -> Self {
         let profile = &document.profile;
+        let without = empty_threads(profile);
         let (empty, shown): (Vec<_>, Vec<_>) =
-            (0..profile.threads.len()).map(ThreadId::new).partition(|it| is_empty(profile, *it));
+            (0..profile.threads.len()).map(ThreadId::new).partition(|it| without.contains(it));
         let mut of_process: Vec<Vec<ThreadId>> = vec![Vec::new(); profile.processes.len()];
         for thread in &shown {
             of_process[profile.threads[thread.index()].process.index()].push(*thread);
@@ -130,6 +164,8 @@ impl Rows {
         let several = of_process.iter().filter(|threads| !threads.is_empty()).count() > 1;
         // A line above each single thread would say little.
         let single_threads = several && of_process.iter().all(|threads| threads.len() <= 1);
+        let processes = totals(document);
+        let (mut counters, more_counters) = counters(profile, &processes, folding.counters_open);
         let (mut rows, mut hidden) = (Vec::new(), 0);
         for (process, mut threads) in of_process.into_iter().enumerate() {
             let process = ProcessId::new(process);
@@ -144,7 +180,17 @@ impl Rows {
                     continue;
                 }
             }
-            rows.extend(threads.into_iter().map(Row::Thread));
+            // Counters stand below the line of their process, or else below its main thread.
+            let has_line = matches!(rows.last(), Some(Row::Process(_)));
+            let mut threads = threads.into_iter().map(Row::Thread);
+            if !has_line {
+                rows.extend(threads.next());
+            }
+            rows.extend(counters.remove(&process).into_iter().flatten().map(Row::Counter));
+            rows.extend(threads);
+        }
+        if more_counters > 0 {
+            rows.push(Row::MoreCounters);
         }
         if !empty.is_empty() {
             rows.push(Row::Empty);
@@ -154,19 +200,21 @@ impl Rows {
                 hidden += empty.len();
             }
         }
-        let mut processes = vec![(Nanos::ZERO, 0); profile.processes.len()];
-        for (thread, totals) in profile.threads.iter().zip(&document.activity) {
-            let (cpu, threads) = &mut processes[thread.process.index()];
-            *cpu += totals.cpu;
-            *threads += 1;
-        }
         let mut tops = vec![0.0];
         tops.extend(rows.iter().scan(0.0, |bottom, row| {
-            *bottom += row.height();
+            *bottom += row.height(profile);
             Some(*bottom)
         }));
         let cpu = processes.iter().map(|process| process.0).sum();
-        Self { rows, tops, processes, cpu, empty: empty.len(), hidden, repeated: repeated(profile), single_threads }
+        let repeated = repeated(profile);
+        let places = places(profile, &rows, &without);
+        let empty = empty.len();
+        Self { rows, tops, processes, cpu, empty, more_counters, hidden, repeated, places, single_threads }
+    }
+
+    /// Where each of them ends.
+    pub(super) fn bottoms(&self) -> &[f32] {
+        &self.tops[1..]
     }
 
     /// CPU time of a process, and how many threads it has.
@@ -204,7 +252,12 @@ impl Rows {
 
     /// Which row is that of `thread`.
     pub(super) fn position(&self, thread: ThreadId) -> Option<usize> {
-        self.rows.iter().position(|row| *row == Row::Thread(thread))
+        Some(self.place(thread)).filter(|row| self.rows.get(*row) == Some(&Row::Thread(thread)))
+    }
+
+    /// Which row shows `thread`, or else hides it.
+    pub(super) fn place(&self, thread: ThreadId) -> usize {
+        self.places[thread.index()]
     }
 
     /// The thread that is `steps` threads below `from` (or above, or the first).
@@ -231,97 +284,68 @@ impl Rows {
     }
 }
 
-impl Row {
-    fn height(self) -> f32 {
-        match self {
-            Self::Thread(_) => TRACK,
-            Self::Process(_) | Self::Empty => HEADER,
-        }
+/// CPU time and threads of each process.
+fn totals(document: &Document) -> Vec<(Nanos, usize)> {
+    let mut processes = vec![(Nanos::ZERO, 0); document.profile.processes.len()];
+    for (thread, totals) in document.profile.threads.iter().zip(&document.activity) {
+        let (cpu, threads) = &mut processes[thread.process.index()];
+        *cpu += totals.cpu;
+        *threads += 1;
     }
+    processes
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::profiles::workers;
-    use crate::testing::{TestProfile, document};
+/// The counters of each process in the order in which they are shown, and how many there are of processes that are not
+/// among the busiest.
+fn counters(profile: &Profile, totals: &[(Nanos, usize)], all: bool) -> (FxHashMap<ProcessId, Vec<usize>>, usize) {
+    let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
+    for (row, counter) in profile.counters.iter().enumerate().filter(|(_, counter)| !counter.time.is_empty()) {
+        of_process.entry(counter.process).or_default().push(row);
+    }
+    for counters in of_process.values_mut() {
+        counters.sort_by_key(|row| profile.counters[*row].display.sort_weight);
+    }
+    let mut processes: Vec<ProcessId> = of_process.keys().copied().collect();
+    processes.sort_by_key(|process| (Reverse(totals[process.index()].0), *process));
+    let others = processes.get(MOST_PROCESSES_WITH_COUNTERS..).unwrap_or_default();
+    let more = others.iter().map(|process| of_process[process].len()).sum();
+    if !all {
+        others.iter().for_each(|process| _ = of_process.remove(process));
+    }
+    (of_process, more)
+}
 
-    #[test]
-    fn rows_in_view_are_those_that_are_touched() {
-        let rows = Rows::new(&document(workers(5000)), &Folding::default());
-        assert_eq!(rows.height(), 5000.0 * TRACK);
-        assert_eq!(rows.visible(0.0, 1.0), 0..1);
-        assert_eq!(rows.visible(TRACK, 2.0 * TRACK), 1..2);
-        assert_eq!(rows.visible(TRACK - 1.0, 2.0 * TRACK + 1.0), 0..3);
-        assert_eq!(rows.visible(rows.height() - 1.0, rows.height() + 100.0), 4999..5000);
-        assert!(rows.visible(rows.height(), rows.height() + 1.0).is_empty());
-        for index in [0, 1, 77, 4999] {
-            let (row, y) = rows.get(index);
-            assert_eq!(rows.at(y.start), Some(row));
-            assert_eq!(rows.at(y.end - 0.5), Some(row));
+/// By thread: its row, or else that of its process or of all empty threads.
+fn places(profile: &Profile, rows: &[Row], without: &FxHashSet<ThreadId>) -> Vec<usize> {
+    let mut of_process = FxHashMap::default();
+    let mut of_thread = FxHashMap::default();
+    for (index, row) in rows.iter().enumerate() {
+        match row {
+            Row::Process(process) => _ = of_process.insert(*process, index),
+            Row::Thread(thread) => _ = of_thread.insert(*thread, index),
+            Row::Counter(_) | Row::MoreCounters | Row::Empty => {}
         }
-        assert_eq!((rows.at(-0.5), rows.at(rows.height())), (None, None));
     }
+    let last = rows.len().saturating_sub(1);
+    let place = |(row, thread): (usize, &Thread)| {
+        let hides = of_process.get(&thread.process).filter(|_| !without.contains(&ThreadId::new(row)));
+        of_thread.get(&ThreadId::new(row)).or(hides).copied().unwrap_or(last)
+    };
+    profile.threads.iter().enumerate().map(place).collect()
+}
 
-    #[test]
-    fn scrolling_to_a_row_goes_no_further_than_needed() {
-        let rows = Rows::new(&document(workers(100)), &Folding::default());
-        let height = 10.0 * TRACK;
-        assert_eq!(rows.scroll_to(5, 0.0, height), 0.0, "it is in view");
-        assert_eq!(rows.scroll_to(10, 0.0, height), TRACK);
-        assert_eq!(rows.scroll_to(10, 50.0 * TRACK, height), 10.0 * TRACK);
-        assert_eq!(rows.scroll_to(99, 0.0, height), rows.most_scroll(height));
-        assert_eq!(rows.most_scroll(1e6), 0.0);
-    }
+/// Whether the track of `thread` has a lane of markers.
+pub(super) fn has_lane(profile: &Profile, thread: ThreadId) -> bool {
+    !profile.threads[thread.index()].markers.is_empty()
+}
 
-    #[test]
-    fn neighbours_are_threads_and_end_at_the_ends() {
-        let mut profile = TestProfile::new();
-        for pid in 0..2 {
-            profile.process("p", pid);
-            for samples in [2, 1] {
-                let thread = profile.thread("t");
-                profile.more_samples(thread, samples, "main");
-            }
-        }
-        let rows = Rows::new(&document(profile.finish()), &Folding::default());
-        let [first, second, third, last] = [0, 1, 2, 3].map(ThreadId::new);
-        assert_eq!(rows.neighbour(None, true), Some(first));
-        assert_eq!(rows.neighbour(Some(second), true), Some(third), "over the name of a process");
-        assert_eq!(rows.neighbour(Some(third), false), Some(second));
-        assert_eq!((rows.neighbour(Some(first), false), rows.neighbour(Some(last), true)), (None, None));
-    }
-
-    #[test]
-    fn processes_of_one_thread_each_have_no_lines_of_their_own() {
-        let mut profile = TestProfile::new();
-        for pid in 0..3 {
-            profile.process("p", pid);
-            let thread = profile.thread("t");
-            profile.more_samples(thread, 1, "main");
-        }
-        let rows = Rows::new(&document(profile.finish()), &Folding::default());
-        assert!(rows.single_threads);
-        assert_eq!(rows.height(), 3.0 * TRACK);
-    }
-
-    #[test]
-    fn the_panel_is_as_high_as_its_rows_or_shows_whole_ones() {
-        let above = OVERVIEW + RULER;
-        assert_eq!(fitting_height(3.0 * TRACK, 720.0), above + 3.0 * TRACK);
-        assert_eq!(fitting_height(500.0 * TRACK, 720.0), above + 10.0 * TRACK, "288 points hold ten tracks");
-        assert_eq!(fitting_height(500.0 * TRACK, 60.0), above + 2.0 * TRACK);
-    }
-
-    #[test]
-    fn parts_of_a_flat_panel_do_not_stick_out() {
-        let rect = Rect::from_min_max(pos2(10.0, 20.0), pos2(60.0, 50.0));
-        for timed in [false, true] {
-            let areas = Areas::of(rect, timed);
-            for part in [areas.overview, areas.ruler, areas.tracks] {
-                assert!(rect.contains_rect(part), "{part:?}");
-                assert!(plot(part).width() >= 1.0 && !gutter(part).is_negative());
-            }
+impl Row {
+    fn height(self, profile: &Profile) -> f32 {
+        match self {
+            Self::Thread(thread) if has_lane(profile, thread) => TRACK + MARKERS,
+            Self::Thread(_) => TRACK,
+            Self::Counter(_) => COUNTER,
+            Self::Process(_) | Self::MoreCounters | Self::Empty => HEADER,
         }
     }
 }

@@ -1,6 +1,10 @@
 //! The timeline: all threads along one time axis, with an overview of the whole profile above them.
 
+mod arrows;
+mod counters;
+mod graph;
 mod layout;
+mod markers;
 mod model;
 mod overview;
 mod paint;
@@ -9,6 +13,8 @@ mod text;
 mod tracks;
 
 #[cfg(test)]
+mod marker_tests;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
@@ -16,6 +22,8 @@ use std::sync::Arc;
 use egui::{Rect, Sense, Ui, Vec2, pos2};
 use traceview_core::model::{ThreadId, Time};
 
+use self::arrows::Arrows;
+use self::counters::Counters;
 use self::layout::{Areas, Folding, Row, Rows};
 use self::model::{Overview, Overviews, Tracks};
 use self::paint::{Body, Look};
@@ -23,6 +31,7 @@ use super::{Panel, PanelContext};
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::scene::{CachedScene, Scene};
+use crate::selection::{Picked, PickedKind};
 use crate::widget::{TimeCanvas, TimeView};
 
 /// The panel.
@@ -33,6 +42,10 @@ pub struct Timeline {
     rows: Option<Arc<Rows>>,
     tracks: Tracks,
     overviews: Overviews,
+    counters: Counters,
+    arrows: Arrows,
+    /// The marker that was scrolled to last.
+    revealed: Option<Picked>,
     /// How far the tracks are scrolled down.
     scroll: f32,
     /// The thread to which the arrow keys have come.
@@ -66,15 +79,15 @@ struct BodyKey {
 const USE_OF_CPUS: &str = "How many CPUs were busy on average over the whole profile, and in the pixel of the overview \
 in which most were. The line across the overview is at one CPU.";
 
-/// How high the panel is by default for the rows of a document: [`lanes_height`] in a window with `room` points for all
-/// panels.
-pub fn default_height(lanes: f32, room: f32) -> f32 {
-    layout::fitting_height(lanes, room)
+/// How high the panel is by default for the rows of a document, by their [`row_bottoms`], in a window with `room` points for
+/// all panels.
+pub fn default_height(row_bottoms: &[f32], room: f32) -> f32 {
+    layout::fitting_height(row_bottoms, room)
 }
 
-/// How high all rows of `document` are.
-pub fn lanes_height(document: &Document) -> f32 {
-    Rows::new(document, &Folding::default()).height()
+/// Where each row of `document` ends, from the top of the first.
+pub fn row_bottoms(document: &Document) -> Vec<f32> {
+    Rows::new(document, &Folding::default()).bottoms().to_vec()
 }
 
 impl Panel for Timeline {
@@ -82,6 +95,7 @@ impl Panel for Timeline {
         let (rect, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         let areas = Areas::of(rect, context.document.timed);
         let view = TimeView::new(context.selection.visible, layout::plot(areas.tracks));
+        self.reveal(areas.tracks.height(), context);
         let rows = self.rows(context);
         let id = ui.scope_id().with("timeline");
         let canvas = TimeCanvas {
@@ -135,7 +149,8 @@ impl Panel for Timeline {
         let overview = self.overviews.current().map(Arc::as_ref).zip(self.tracks.palette());
         let counted = body.counted.as_ref().map(Vec::len);
         let mut scene = paint::header(size.x, &look, context.document, (&rows, counted), overview);
-        let tracks = paint::tracks(areas.tracks.size(), &look, &body, context.document, (&rows, &self.tracks));
+        let tracks =
+            paint::tracks(areas.tracks.size(), &look, &body, context.document, (&rows, &self.tracks, &self.counters));
         append(&mut scene, tracks, areas.tracks.min.to_vec2());
         scene.size = size;
         if let Some(range) = context.selection.range.filter(|_| context.document.timed) {
@@ -161,15 +176,54 @@ impl Timeline {
             return;
         }
         let visible = rows.visible(self.scroll, self.scroll + height);
-        let thread = |row: usize| if let (Row::Thread(thread), _) = rows.get(row) { Some(thread) } else { None };
-        let threads: Vec<ThreadId> = visible.filter_map(thread).collect();
+        let (mut threads, mut counters): (Vec<ThreadId>, Vec<usize>) = (Vec::new(), Vec::new());
+        for row in visible {
+            match rows.get(row).0 {
+                Row::Thread(thread) => threads.push(thread),
+                Row::Counter(counter) => counters.push(counter),
+                Row::Process(_) | Row::MoreCounters | Row::Empty => {}
+            }
+        }
+        self.counters.update(context.document, &counters, jobs);
         self.tracks.update(context.document, &threads, jobs);
         self.overviews.update(context.document, context.selection.threads.as_ref(), &self.tracks, jobs);
     }
 
-    fn body(&self, context: &PanelContext<'_>) -> Body {
+    /// Brings the track of what was picked into sight, here or elsewhere, once: where arrows lead there.
+    fn reveal(&mut self, height: f32, context: &PanelContext<'_>) {
+        let picked = context.selection.picked;
+        if picked == self.revealed {
+            return;
+        }
+        self.revealed = picked;
+        let (document, flows) = (context.document, &context.document.profile.flows);
+        let linked = |picked: &Picked| !document.flows.members_at(flows, picked).is_empty();
+        let is_marker = |picked: &Picked| matches!(picked.what, PickedKind::Marker(_));
+        let Some(picked) = picked.filter(|it| is_marker(it) || linked(it)) else { return };
+        let rows = self.rows(context);
+        if rows.position(picked.thread).is_none() {
+            match rows.get(rows.place(picked.thread)).0 {
+                Row::Process(process) => _ = self.folding.collapsed.remove(&process),
+                Row::Empty => self.folding.empty_open = true,
+                Row::Thread(_) | Row::Counter(_) | Row::MoreCounters => {}
+            }
+            self.rows = None;
+        }
+        let rows = self.rows(context);
+        if let Some(row) = rows.position(picked.thread) {
+            self.scroll = rows.scroll_to(row, self.scroll, height);
+        }
+    }
+
+    fn body(&mut self, context: &PanelContext<'_>) -> Body {
         let selection = context.selection;
-        Body { scroll: self.scroll, charted: selection.charted, counted: selection.threads.clone() }
+        Body {
+            scroll: self.scroll,
+            charted: selection.charted,
+            counted: selection.threads.clone(),
+            picked: selection.picked,
+            arrows: Arc::clone(self.arrows.update(context.document, selection)),
+        }
     }
 
     fn paint(&mut self, ui: &Ui, areas: Areas, rows: &Rows, context: &PanelContext<'_>) {
@@ -184,11 +238,11 @@ impl Timeline {
             look: look.clone(),
             body: self.body(context),
             folding: self.folding.clone(),
-            tracks: self.tracks.generation(),
+            tracks: self.tracks.generation() + self.counters.generation(),
         };
-        let (document, tracks) = (context.document, &self.tracks);
+        let (document, tracks, counters) = (context.document, &self.tracks, &self.counters);
         self.body.paint(&painter.with_clip_rect(areas.tracks), areas.tracks.min, key, |key| {
-            paint::tracks(key.size, &key.look, &key.body, document, (rows, tracks))
+            paint::tracks(key.size, &key.look, &key.body, document, (rows, tracks, counters))
         });
         let overview = self.overviews.current().cloned();
         let counted = context.selection.threads.as_ref().map(Vec::len);

@@ -8,6 +8,7 @@ use traceview_core::model::{
     CategoryId, Color, Id, Nanos, SampleTable, StackId, ThreadId, Time, TimeRange, WaitReason,
 };
 
+use super::markers::MarkerLane;
 use crate::document::Document;
 use crate::jobs::{Job, Jobs, Poll, Progress};
 use crate::lod::{Activity, Columns, SampleUses, SpanUses, StackGroups, Uses};
@@ -34,6 +35,8 @@ pub(super) struct Track {
     pub(super) busy: Busy,
     /// By [`reason_group`].
     pub(super) waits: Activity<SpanUses>,
+    /// Its markers, if it has any.
+    pub(super) markers: Option<MarkerLane>,
 }
 
 /// What a thread's graph is of.
@@ -153,7 +156,8 @@ impl Track {
         };
         let waits = &document.profile.threads[thread.index()].waits;
         let spans = waits.iter().map(|wait| (wait.start, wait.duration, reason_group(wait.reason)));
-        Self { busy, waits: Activity::build(SpanUses::new(REASONS.len(), spans)) }
+        let waits = Activity::build(SpanUses::new(REASONS.len(), spans));
+        Self { busy, waits, markers: MarkerLane::build(document, thread) }
     }
 
     /// What was used in each column, by group.

@@ -1,10 +1,14 @@
 //! The picture: the overview and the ruler, and the tracks in view, as scenes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use egui::{Color32, Rect, Vec2, pos2, vec2};
 use traceview_core::model::{Nanos, ThreadId, Time, TimeRange};
 
+use super::arrows::{self, Arrow};
+use super::counters::Counters;
+use super::graph::Graph;
 use super::layout::{self, Areas, Row, Rows};
 use super::model::{Overview, Palette, REASONS, Track, Tracks};
 use super::text;
@@ -12,6 +16,7 @@ use crate::document::Document;
 use crate::lod::Columns;
 use crate::panels::GUTTER;
 use crate::scene::{Align, Elide, FONT_SIZE, Label, Scene};
+use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView, label_width};
 
@@ -31,6 +36,10 @@ pub(super) struct Body {
     pub(super) charted: Option<ThreadId>,
     /// The threads that are counted; `None`: all.
     pub(super) counted: Option<Vec<ThreadId>>,
+    /// What is marked as selected.
+    pub(super) picked: Option<Picked>,
+    /// What leads to it and from it.
+    pub(super) arrows: Arc<Vec<Arrow>>,
 }
 
 /// The font size of what is said of a row.
@@ -169,7 +178,7 @@ pub(super) fn tracks(
     look: &Look,
     body: &Body,
     document: &Document,
-    (rows, tracks): (&Rows, &Tracks),
+    (rows, tracks, counters): (&Rows, &Tracks, &Counters),
 ) -> Scene {
     let mut scene = Scene::new(size, look.theme.canvas);
     let visible = rows.visible(body.scroll, body.scroll + size.y);
@@ -199,8 +208,19 @@ pub(super) fn tracks(
             // What was too fine for one track is not tried again for those below it.
             columns = paint_track(&mut scene, layout::plot(rect), thread, look, body, (tracks, columns, share));
         }
+        if let Row::Counter(counter) = row
+            && let Some(track) = counters.get(counter)
+        {
+            let color = super::counters::color(&document.profile.counters[counter], look);
+            track.paint(&mut scene, layout::plot(rect), look, color);
+            let numbers = text::counter_numbers(document, counter, track);
+            small_label(&mut scene, layout::gutter(rect), numbers, look.theme.weak_text, Align::Right);
+        }
         paint_name(&mut scene, row, rect, look, body, (document, rows));
         scene.quad(hairline(rect), look.theme.grid);
+    }
+    if document.timed {
+        arrows::paint(&mut scene, size, look, body, (document, rows));
     }
     scene
 }
@@ -208,7 +228,8 @@ pub(super) fn tracks(
 fn paint_ground(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body) {
     let theme = &look.theme;
     match row {
-        Row::Process(_) | Row::Empty => scene.quad(rect, theme.stripe),
+        Row::Process(_) | Row::MoreCounters | Row::Empty => scene.quad(rect, theme.stripe),
+        Row::Counter(_) => {}
         Row::Thread(thread) => {
             let counted = body.counted.as_ref().is_some_and(|threads| threads.contains(&thread));
             if counted {
@@ -237,7 +258,12 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
             scene.labels.push(name);
             small_label(scene, names.with_min_x(middle), numbers, theme.weak_text, Align::Right);
         }
-        Row::Process(_) | Row::Empty => {
+        Row::Counter(_) => {
+            // Its greatest number stands at the right.
+            let name = names.with_max_x(f32::midpoint(names.left(), names.right()));
+            small_label(scene, name, title, theme.weak_text, Align::Left);
+        }
+        Row::Process(_) | Row::MoreCounters | Row::Empty => {
             // The triangle before it is drawn over the scene.
             let name = Rect::from_min_max(names.min + vec2(12.0, 0.0), pos2(layout::plot(rect).right(), rect.bottom()));
             let width = label_width(&title) + 12.0;
@@ -275,9 +301,14 @@ fn paint_track(
     let shade = |color: Color32| if counted { color } else { theme.dimmed(color) };
     let of_groups = palette.colors.iter().map(|color| theme.category(*color));
     let colors: Vec<Color32> = of_groups.chain(REASONS.map(|reason| theme.wait(reason))).map(shade).collect();
+    let mut graph = plot;
+    if let Some(markers) = &track.markers {
+        markers.paint(scene, plot, look, shade);
+        graph.min.y += layout::MARKERS;
+    }
     let before = scene.quads.len();
     while let Some(columns) = Columns::covering(look.visible, most) {
-        paint_columns(scene, plot, look, (track, &colors), columns);
+        paint_columns(scene, graph, look, (track, &colors), columns);
         if scene.quads.len() - before <= share || most < FEWEST_COLUMNS {
             break;
         }
@@ -312,71 +343,6 @@ fn share_of(amount: Nanos, width: Nanos) -> f32 {
 
 fn x_of(view: &TimeView, columns: &Columns, column: u32) -> Range<f32> {
     view.x(columns.edge(column))..view.x(columns.edge(column + 1))
-}
-
-/// A stacked graph, drawn column by column. Neighbours of one height become one quad.
-struct Graph<'a> {
-    scene: &'a mut Scene,
-    area: Rect,
-    pixel: f32,
-    colors: &'a [Color32],
-    /// Of each layer what is not drawn yet.
-    open: Vec<Option<Rect>>,
-}
-
-impl<'a> Graph<'a> {
-    /// Layers have `colors`, from the bottom up.
-    fn new(scene: &'a mut Scene, area: Rect, pixels_per_point: f32, colors: &'a [Color32]) -> Self {
-        Self { scene, area, pixel: 1.0 / pixels_per_point, colors, open: vec![None; colors.len()] }
-    }
-
-    /// Adds a column in which each layer has a share of the height. Of the first `busy` layers something stays visible,
-    /// however little they have.
-    fn column(&mut self, x: Range<f32>, shares: &[f32], busy: usize) {
-        let (left, right) = (x.start.max(self.area.left()), x.end.min(self.area.right()));
-        if left >= right {
-            return;
-        }
-        let height = self.area.height();
-        let total: f32 = shares[..busy].iter().sum();
-        let least = if total > 0.0 { (self.pixel / height - total).max(0.0) } else { 0.0 };
-        let mut largest = 0;
-        for layer in 1..busy {
-            if shares[layer] > shares[largest] {
-                largest = layer;
-            }
-        }
-        let (mut level, mut bottom) = (0.0f32, self.area.bottom());
-        for (layer, share) in shares.iter().enumerate() {
-            level = (level + share + if layer == largest { least } else { 0.0 }).min(1.0);
-            let steps = (level * height / self.pixel).round();
-            let top = self.area.bottom() - steps * self.pixel;
-            let rect = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
-            self.put(layer, (top < bottom).then_some(rect));
-            bottom = top.min(bottom);
-        }
-    }
-
-    fn put(&mut self, layer: usize, rect: Option<Rect>) {
-        match (&mut self.open[layer], rect) {
-            (Some(open), Some(rect))
-                if open.right() >= rect.left() && open.top() == rect.top() && open.bottom() == rect.bottom() =>
-            {
-                open.max.x = rect.right();
-            }
-            (open, rect) => {
-                if let Some(done) = std::mem::replace(open, rect) {
-                    self.scene.quad(done, self.colors[layer]);
-                }
-            }
-        }
-    }
-
-    fn finish(mut self) {
-        for layer in 0..self.open.len() {
-            self.put(layer, None);
-        }
-    }
 }
 
 /// The selected range over the ruler and the tracks, for pictures.

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use traceview_core::analysis::percent;
-use traceview_core::model::{ProcessId, ThreadId, Time, WaitReason};
+use traceview_core::model::{ProcessId, ThreadId, Time, TimeRange, WaitReason};
 use traceview_core::report::{format_duration, format_percent};
 
+use super::counters::{self, CounterTrack, Numbers};
 use super::layout::{Row, Rows};
 use super::model::{Busy, Doing, Track, doing};
+use crate::describe;
 use crate::document::Document;
+use crate::flows::Way;
 use crate::panels::amounts::grouped;
+use crate::selection::{Picked, PickedKind};
 use crate::widget::TimeView;
 
 /// What a row is called.
@@ -27,6 +31,8 @@ pub(super) fn title(document: &Document, rows: &Rows, row: Row) -> String {
             if told_apart { title } else { format!("{title} {}", row.tid) }
         }
         Row::Process(process) => process_title(document, process),
+        Row::Counter(counter) => counters::title(&document.profile, &document.profile.counters[counter]).to_owned(),
+        Row::MoreCounters => count(rows.more_counters, "counter") + " of other processes",
         Row::Empty => count(rows.empty, "thread") + " without samples",
     }
 }
@@ -58,7 +64,7 @@ pub(super) fn numbers(document: &Document, rows: &Rows, row: Row) -> String {
             let (cpu, threads) = rows.process(process);
             format!("{} · {}", count(threads, "thread"), share(cpu.as_secs_f64(), rows))
         }
-        Row::Empty => String::new(),
+        Row::Counter(_) | Row::MoreCounters | Row::Empty => String::new(),
     }
 }
 
@@ -152,6 +158,76 @@ pub(super) fn moment_lines(
             lines.push(format!("{reason}{syscall}{target} for {}", format_duration(wait.duration)));
         }
         Doing::Unknown => {}
+    }
+    lines
+}
+
+/// The greatest number of a counter.
+pub(super) fn counter_numbers(document: &Document, counter: usize, track: &CounterTrack) -> String {
+    let profile = &document.profile;
+    format!("max {}", Numbers::of(profile, &profile.counters[counter]).format(track.peak()))
+}
+
+/// What a counter is at `at`, line by line.
+pub(super) fn counter_lines(
+    document: &Document,
+    counter: usize,
+    track: &CounterTrack,
+    at: Time,
+    view: &TimeView,
+) -> Vec<String> {
+    let profile = &document.profile;
+    let row = &profile.counters[counter];
+    let numbers = Numbers::of(profile, row);
+    let now = track.at(at, view.duration(1.0)).map_or_else(|| "not known".to_owned(), |now| numbers.format(now));
+    let mut lines = vec![
+        format!("{}: {now}", counters::title(profile, row)),
+        format!("of {}, {}", process_title(document, row.process), counter_numbers(document, counter, track)),
+    ];
+    let description = profile.string(row.description);
+    if !description.is_empty() {
+        lines.push(description.to_owned());
+    }
+    lines
+}
+
+/// What a marker is, line by line.
+pub(super) fn marker_lines(document: &Document, marker: &Picked, view: &TimeView) -> Vec<String> {
+    const MOST_FACTS: usize = 12;
+    const MOST_LINKS: usize = 3;
+    const MOST_FRAMES: usize = 3;
+    let mut lines = vec![describe::name(document, marker).into_owned()];
+    let mut facts = describe::time_facts(marker);
+    facts.push(("Thread".into(), thread_title(document, marker.thread)));
+    if let PickedKind::Marker(row) = marker.what {
+        facts.extend(describe::marker_facts(document, marker.thread, row));
+    }
+    facts.truncate(MOST_FACTS);
+    lines.extend(facts.into_iter().map(|(key, value)| format!("{key}: {value}")));
+    if let Some(stack) = describe::stack_of(document, marker) {
+        let functions = describe::innermost_functions(document, stack, MOST_FRAMES);
+        lines.extend(functions.iter().enumerate().map(|(at, name)| match at {
+            0 => format!("in {name}"),
+            _ => format!("    called by {name}"),
+        }));
+    }
+    let links =
+        |way| document.flows.direct(&document.profile.flows, marker, way).into_iter().map(move |link| (way, link));
+    let links: Vec<_> = links(Way::Back).chain(links(Way::Forward)).collect();
+    lines.extend(links.iter().take(MOST_LINKS).map(|(way, link)| {
+        let text = describe::link_text(document, *link, *way);
+        match way {
+            Way::Forward => format!("leads to: {text}"),
+            Way::Back => format!("came of: {text}"),
+        }
+    }));
+    if links.len() > MOST_LINKS {
+        lines.push(format!("and {} more arrows", links.len() - MOST_LINKS));
+    }
+    let around = TimeRange { start: marker.start, end: marker.start + view.duration(1.0) };
+    let here = document.markers[marker.thread.index()].count_in(around);
+    if here > 1 {
+        lines.push(format!("and {} here", count(here - 1, "more marker")));
     }
     lines
 }

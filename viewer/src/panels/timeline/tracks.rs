@@ -7,12 +7,13 @@ use egui::{
 use traceview_core::model::{Nanos, ProcessId, ThreadId, Time, TimeRange};
 
 use super::Timeline;
-use super::layout::{self, Row, Rows};
+use super::layout::{self, HALF_LANE, MARKER_LANE, Row, Rows};
 use super::model::Doing;
 use super::range::Marked;
 use super::{model, text};
 use crate::action::Action;
 use crate::panels::{PanelContext, SCROLL_BAR};
+use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeAxis, TimeView, label_width, take_key};
 
@@ -62,13 +63,33 @@ impl Timeline {
         if let Some(row) = input.double_clicked.and_then(row_at)
             && let (Row::Thread(thread), Some(at)) = (row, input.double_clicked)
         {
-            self.zoom_into(thread, at, area, context);
+            match self.marker_at(at, area, rows, context).filter(|marker| marker.duration > Nanos::ZERO) {
+                Some(marker) => context.actions.push(Action::Show(with_margin(marker.start, marker.duration))),
+                None => self.zoom_into(thread, at, area, context),
+            }
+        } else if let Some(at) = input.clicked
+            && let Some(marker) = self.marker_at(at, area, rows, context)
+        {
+            self.cursor = Some(marker.thread);
+            context.actions.push(Action::Pick(Some(marker)));
         } else if let Some(row) = input.clicked.and_then(row_at) {
             self.choose(row, input.modifiers, context.actions);
         }
         if input.response.has_focus() {
             self.take_keys(ui, area, rows, context);
         }
+    }
+
+    /// The marker at a point of the tracks.
+    fn marker_at(&self, at: Pos2, area: Rect, rows: &Rows, context: &PanelContext<'_>) -> Option<Picked> {
+        let y = at.y - area.top() + self.scroll;
+        let Some(Row::Thread(thread)) = rows.at(y) else { return None };
+        let (_, row) = rows.get(rows.place(thread));
+        if (y - row.start - MARKER_LANE).abs() > HALF_LANE + 1.0 {
+            return None;
+        }
+        let lane = self.tracks.get(thread)??.markers.as_ref()?;
+        lane.hit(&TimeView::new(context.selection.visible, layout::plot(area)), at.x)
     }
 
     /// The name of a row, as something to click on, and for assistive technology.
@@ -86,7 +107,8 @@ impl Timeline {
         let whole = Rect::from_min_max(pos2(area.left(), top), pos2(area.right(), bottom));
         let names = layout::gutter(whole);
         let id = canvas.response.id.with(key(row));
-        let response = ui.interact(names.intersect(area), id, Sense::click());
+        let sense = if matches!(row, Row::Counter(_)) { Sense::hover() } else { Sense::click() };
+        let response = ui.interact(names.intersect(area), id, sense);
         let document = context.document;
         let title = text::title(document, rows, row);
         let selection = context.selection;
@@ -102,10 +124,16 @@ impl Timeline {
                 let open = !self.folding.collapsed.contains(&process);
                 WidgetInfo::selected(Role::Button, true, open, &title)
             }
+            Row::Counter(counter) => {
+                let most = self.counters.get(counter).map(|track| text::counter_numbers(document, counter, track));
+                WidgetInfo::labeled(Role::Label, true, format!("{title}, {}", most.unwrap_or_default()))
+            }
+            Row::MoreCounters => WidgetInfo::selected(Role::Button, true, self.folding.counters_open, &title),
             Row::Empty => WidgetInfo::selected(Role::Button, true, self.folding.empty_open, &title),
         });
         let open = match row {
-            Row::Thread(_) => None,
+            Row::Thread(_) | Row::Counter(_) => None,
+            Row::MoreCounters => Some(self.folding.counters_open),
             Row::Process(process) => Some(!self.folding.collapsed.contains(&process)),
             Row::Empty => Some(self.folding.empty_open),
         };
@@ -121,7 +149,10 @@ impl Timeline {
             // Arrow keys go on from here.
             ui.memory_mut(|memory| memory.request_focus(canvas.response.id));
         }
-        if let Row::Thread(thread) = row {
+        if let Row::Counter(counter) = row {
+            let profile = &document.profile;
+            response.on_hover_text(profile.string(profile.counters[counter].description));
+        } else if let Row::Thread(thread) = row {
             response.on_hover_ui(|ui| show_lines(ui, &text::thread_lines(document, rows, thread)));
         }
     }
@@ -134,6 +165,11 @@ impl Timeline {
                 actions.push(if toggle { Action::ToggleThread(thread) } else { Action::SelectThread(thread) });
             }
             Row::Process(process) => self.fold(process),
+            Row::Counter(_) => {}
+            Row::MoreCounters => {
+                self.folding.counters_open = !self.folding.counters_open;
+                self.rows = None;
+            }
             Row::Empty => {
                 self.folding.empty_open = !self.folding.empty_open;
                 self.rows = None;
@@ -221,10 +257,23 @@ impl Timeline {
         (area, rows, view): (Rect, &Rows, TimeView),
         context: &PanelContext<'_>,
     ) {
-        let Some(Row::Thread(thread)) = rows.at(at.y - area.top() + self.scroll) else { return };
+        let row = rows.at(at.y - area.top() + self.scroll);
+        if let Some(Row::Counter(counter)) = row
+            && let Some(track) = self.counters.get(counter)
+        {
+            let lines = text::counter_lines(context.document, counter, track, view.time(at.x), &view);
+            egui::Tooltip::for_widget(response).at_pointer().gap(14.0).show(|ui| show_lines(ui, &lines));
+            return;
+        }
+        let Some(Row::Thread(thread)) = row else { return };
         let Some(Some(track)) = self.tracks.get(thread) else { return };
-        let mut lines = vec![text::thread_title(context.document, thread)];
-        lines.extend(text::moment_lines(context.document, track, thread, view.time(at.x), &view));
+        let lines = if let Some(marker) = self.marker_at(at, area, rows, context) {
+            text::marker_lines(context.document, &marker, &view)
+        } else {
+            let mut lines = vec![text::thread_title(context.document, thread)];
+            lines.extend(text::moment_lines(context.document, track, thread, view.time(at.x), &view));
+            lines
+        };
         egui::Tooltip::for_widget(response).at_pointer().gap(14.0).show(|ui| show_lines(ui, &lines));
     }
 }
@@ -235,6 +284,8 @@ fn key(row: Row) -> (u8, usize) {
         Row::Process(process) => (0, process.index()),
         Row::Thread(thread) => (1, thread.index()),
         Row::Empty => (2, 0),
+        Row::Counter(counter) => (3, counter),
+        Row::MoreCounters => (4, 0),
     }
 }
 
