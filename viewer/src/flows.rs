@@ -93,11 +93,6 @@ impl Flows {
         Self { by_place, source, by_thread, arrivals }
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.source.is_empty()
-    }
-
     /// The members at what was picked.
     pub fn members_at(&self, flows: &FlowTable, picked: &Picked) -> &[u32] {
         match picked.what {

@@ -52,10 +52,10 @@ pub fn link_text(document: &Document, link: Link, way: Way) -> String {
     // An end may be stamped before its start: then what came of it is earlier.
     let is_later = (way == Way::Forward) == (later >= 0);
     let apart = format_duration(Nanos(later.saturating_abs()));
-    let when = match is_later {
-        _ if later == 0 => "at the same time".to_owned(),
-        true => format!("{apart} later"),
-        false => format!("{apart} earlier"),
+    let when = if later == 0 {
+        "at the same time".to_owned()
+    } else {
+        format!("{apart} {}", if is_later { "later" } else { "earlier" })
     };
     let place = match document.thread_name(there.thread) {
         "" => format!("thread {}", document.profile.threads[there.thread.index()].tid),

@@ -131,11 +131,13 @@ fn curve(from: Pos2, to: Pos2, area: Rect) -> Option<[Pos2; 4]> {
     let apart = (to - from).abs();
     // Steep ones bend wide too, or their heads would be lost in the bend.
     let reach = (apart.x / 2.0).max(apart.y / 3.0).clamp(BEND, MOST_BEND);
-    let row_is_same = (to.y - from.y).abs() < 1.0;
-    let bow = match row_is_same {
-        false => 0.0,
-        true if from.y + BEND > area.bottom() => -BEND,
-        true => BEND,
+    // On one track it bows out of the line of its markers.
+    let bow = if apart.y >= 1.0 {
+        0.0
+    } else if from.y + BEND > area.bottom() {
+        -BEND
+    } else {
+        BEND
     };
     // It leaves to the right and comes from the left, except where the edge that it runs to is above or below.
     let end = |at: Pos2, side: f32| {

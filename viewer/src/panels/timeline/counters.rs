@@ -178,7 +178,10 @@ impl<'a> Numbers<'a> {
 /// A number with two digits behind the point where it has any.
 fn trimmed(number: f64) -> String {
     let text = format!("{number:.2}");
-    text.strip_suffix(".00").map(str::to_owned).unwrap_or(text)
+    match text.strip_suffix(".00") {
+        Some(whole) => whole.to_owned(),
+        None => text,
+    }
 }
 
 /// What a counter is called.

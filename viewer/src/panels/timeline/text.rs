@@ -72,7 +72,11 @@ fn thread_numbers(document: &Document, rows: &Rows, thread: ThreadId) -> String 
     let totals = document.activity[thread.index()];
     let row = &document.profile.threads[thread.index()];
     if totals.samples == 0 {
-        return if totals.slices > 0 { count(totals.slices, "slice") } else { "0 ns".to_owned() };
+        return match (totals.slices, row.markers.len()) {
+            (0, 0) => "0 ns".to_owned(),
+            (0, markers) => count(markers, "marker"),
+            (slices, _) => count(slices, "slice"),
+        };
     }
     let share = share(totals.cpu.as_secs_f64(), rows);
     if row.samples.cpu.is_empty() && document.profile.meta.interval.is_none() {
@@ -113,6 +117,9 @@ pub(super) fn thread_lines(document: &Document, rows: &Rows, thread: ThreadId) -
     }
     if totals.slices > 0 {
         lines.push(count(totals.slices, "slice"));
+    }
+    if !row.markers.is_empty() {
+        lines.push(count(row.markers.len(), "marker"));
     }
     if !row.waits.is_empty() {
         let waited = row.waits.duration.iter().copied().sum();
