@@ -254,6 +254,8 @@ impl Alarm {
             if libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == -1 {
                 return Err(io::Error::last_os_error());
             }
+            let set = SignalSet::of(&[signal]);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set.0, std::ptr::null_mut());
             let mut event: libc::sigevent = std::mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = signal;
