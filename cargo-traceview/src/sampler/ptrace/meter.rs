@@ -5,8 +5,11 @@ use super::super::proc_fs::{self, ProcFile};
 use super::Tracer;
 use super::sys::{self, Tid};
 
-/// How far apart two readings are.
+/// How far apart two readings are,
 const PERIOD_NS: i64 = 10_000_000;
+
+/// and by how much more for each process.
+const PERIOD_OF_A_PROCESS_NS: usize = 50_000;
 
 /// With more processes than this their files are opened for each reading: open files are needed for other things, too.
 const MOST_OPEN: usize = 48;
@@ -41,8 +44,10 @@ impl Tracer<'_> {
         if now < self.meters_due {
             return;
         }
-        self.meters_due = now + PERIOD_NS;
-        for index in self.table.living() {
+        let living = self.table.living();
+        let pause = i64::try_from(living.len() * PERIOD_OF_A_PROCESS_NS).unwrap_or(0);
+        self.meters_due = now + PERIOD_NS + pause;
+        for index in living {
             let process = self.table.process(index);
             let cpu_ns = sys::process_cpu_ns(process.pid);
             if process.meter.last.is_none_or(|(last, _)| last != cpu_ns) {
