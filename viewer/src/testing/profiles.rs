@@ -160,7 +160,7 @@ fn memory_and_cpu(profile: &mut TestProfile, ms: std::ops::Range<i64>, most: f64
     let count = (ms.end - ms.start) as f64;
     let memory: Vec<(i64, f64)> =
         ms.clone().map(|ms| (ms, if ms % 7 == 6 { -most / count } else { most / count })).collect();
-    let cpu: Vec<(i64, f64)> = ms.map(|ms| (ms, if ms / 10 % 3 == 0 { 0.3 } else { 0.9 })).collect();
+    let cpu: Vec<(i64, f64)> = ms.map(|ms| (ms, if ms / 10 % 3 == 0 { 3e5 } else { 9e5 })).collect();
     profile.counter("Memory (RSS)", (CounterGraph::Accumulated, "bytes", Some(Color::Purple)), &memory);
     profile.counter("CPU", (CounterGraph::Rate, "percent", Some(Color::Blue)), &cpu);
 }

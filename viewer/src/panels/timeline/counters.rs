@@ -154,10 +154,10 @@ pub(super) struct Numbers<'a> {
 impl<'a> Numbers<'a> {
     pub(super) fn of(profile: &'a Profile, counter: &Counter) -> Self {
         let (unit, graph) = (profile.string(counter.display.unit), counter.display.graph);
-        // A rate of one in a millisecond, the unit of time of Firefox profiles, is all: 100 %.
+        // CPU time is counted in ns: a CPU has 10^9 of them in a second.
         let scale = match (unit, graph) {
             ("percent", CounterGraph::Accumulated) => 1e2,
-            ("percent", CounterGraph::Rate) => 1e2 / 1e3,
+            ("percent", CounterGraph::Rate) => 1e2 / 1e9,
             _ => 1.0,
         };
         Self { unit, graph, scale }
