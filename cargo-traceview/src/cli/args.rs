@@ -182,6 +182,9 @@ pub struct RecordFlags {
     /// End the program after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub kill_after: Option<Duration>,
+    /// Threads of the profiler that share the program's (default: as many as needed)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=64), hide_short_help = true)]
+    pub tracers: Option<u16>,
     /// Where to save it.
     #[arg(short, long, value_name = "FILE", help = output_help("Where to save"))]
     pub output: Option<PathBuf>,

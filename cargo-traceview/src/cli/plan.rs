@@ -79,6 +79,8 @@ pub struct RecordOptions {
     pub duration: Option<Duration>,
     /// End the program after this time.
     pub kill_after: Option<Duration>,
+    /// How many threads of ours share the program's.
+    pub tracers: Option<usize>,
     /// Where the recording goes.
     pub output: OutputPlan,
     /// Record the processes that the program starts.
@@ -103,6 +105,7 @@ impl RecordOptions {
             rate_hz: flags.rate.unwrap_or(DEFAULT_RATE_HZ),
             duration: flags.duration,
             kill_after: flags.kill_after,
+            tracers: flags.tracers.map(usize::from),
             output: OutputPlan::resolve(flags.output.as_deref(), &surroundings.cwd, surroundings.store())?,
             follow_children: !flags.no_children,
             off_cpu: !flags.no_off_cpu,
@@ -213,6 +216,7 @@ mod tests {
                 rate_hz: 1000,
                 duration: None,
                 kill_after: None,
+                tracers: None,
                 output: OutputPlan::Store(store),
                 follow_children: true,
                 off_cpu: true,

@@ -150,6 +150,7 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
         off_cpu: plan.options.off_cpu,
         duration: plan.options.duration,
         kill_after: plan.options.kill_after,
+        tracers: plan.options.tracers,
     };
     let progress = Progress::default();
     let line = LiveLine::new(plan.options.live);

@@ -208,6 +208,8 @@ pub(crate) struct Sample {
 /// What a thread was doing: registers, and the part of its stack that is in use.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
+    /// Which tracer took it.
+    pub(crate) seat: usize,
     /// The thread's id, to read its maps by.
     pub(crate) tid: Tid,
     /// Program counter.

@@ -30,8 +30,9 @@ use traceview_core::model::ExitStatus;
 
 use crate::unwind::{self, Recording};
 use own_signals::OwnSignals;
+use ptrace::crew::{Crew, Message};
 use ptrace::sys::{self, ChildSignal, SignalSet, Tid};
-use ptrace::{Channels, TraceEnd, Tracer};
+use ptrace::{Channels, LEAD, TraceEnd, Tracer, Work};
 
 /// How to record.
 #[derive(Clone, Debug)]
@@ -46,7 +47,15 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// When to kill the program; `None`: never.
     pub kill_after: Option<Duration>,
+    /// How many threads of ours share the program's; `None`: as many as are needed.
+    pub tracers: Option<usize>,
 }
+
+/// For each so many CPUs there can be one tracer.
+const CPUS_A_TRACER: usize = 4;
+
+/// There are never more tracers than this.
+const MOST_TRACERS: usize = 16;
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -264,13 +273,41 @@ pub fn record(
     // it (PR_SET_PDEATHSIG).
     let gated = sys::fork_gated(&child).map_err(SamplerError::Fork)?;
     let (event_sender, events) = mpsc::channel();
-    let (recycle_sender, recycled) = mpsc::channel();
-    let channels = Channels { events: event_sender, recycled };
+    let (crew, inboxes) = Crew::new(options.tracers.unwrap_or_else(most_tracers), options.tracers.is_some());
+    let (recyclers, channels): (Vec<_>, Vec<_>) = inboxes
+        .into_iter()
+        .map(|inbox| {
+            let (recycler, recycled) = mpsc::channel();
+            (recycler, Channels { events: event_sender.clone(), recycled, inbox })
+        })
+        .unzip();
+    drop(event_sender);
+    let work = Work { options, progress, signals: &signals.set, crew: &crew };
     let start = (sys::monotonic_ns(), sys::realtime_ns());
     std::thread::scope(|scope| {
-        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recycle_sender, start))?;
-        let tracer = spawn(scope, "tracer", || trace(&gated, launch, options, signals, progress, channels))?;
-        let (root, end) = tracer.join().map_err(|_panic| SamplerError::Panicked("tracer"))??;
+        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recyclers, start))?;
+        let mut channels = channels.into_iter();
+        let lead = channels.next().expect("there is a first tracer");
+        // Before the program runs: it must not be held up by a system that refuses us a thread.
+        let assistants = channels
+            .zip(LEAD + 1..)
+            .map(|(channels, seat)| {
+                spawn(scope, &format!("tracer {seat}"), move || assist(work, seat, channels, gated.pid))
+            })
+            .collect::<Result<Vec<_>, _>>();
+        let traced = assistants.and_then(|assistants| {
+            let tracer = spawn(scope, "tracer", || trace(&gated, launch, work, lead))?;
+            Ok((tracer.join().map_err(|_panic| SamplerError::Panicked("tracer")), assistants))
+        });
+        // However it ended: nobody waits for messages any more.
+        crew.end(LEAD);
+        let (traced, assistants) = traced?;
+        let (root, mut end) = traced??;
+        for assistant in assistants {
+            if let Some(other) = assistant.join().map_err(|_panic| SamplerError::Panicked("tracer"))?? {
+                end.add(&other);
+            }
+        }
         let mut recording = unwinder.join().map_err(|_panic| SamplerError::Panicked("unwinder"))?;
         recording.end(&end, progress);
         let program = match end.root_exit {
@@ -289,30 +326,39 @@ fn spawn<'scope, T: Send + 'scope>(
     std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(SamplerError::Thread)
 }
 
+/// How many tracers there can be on this machine: the program needs CPUs, too.
+fn most_tracers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cpus| (cpus.get() / CPUS_A_TRACER).clamp(1, MOST_TRACERS))
+}
+
+/// Waits for work for the tracer in `seat`; `None` if there was none.
+fn assist(work: Work<'_>, seat: usize, channels: Channels, root: Tid) -> Result<Option<TraceEnd>, SamplerError> {
+    let Ok(first) = channels.inbox.recv() else { return Ok(None) };
+    if matches!(first, Message::End) {
+        return Ok(None);
+    }
+    sys::ask_for_short_turns();
+    let tracer = Tracer::new(work, seat, channels, root).map_err(SamplerError::Thread)?;
+    tracer.assist(first).map(Some).map_err(SamplerError::Wait)
+}
+
 /// Lets the program go under our eyes.
 fn trace(
     gated: &sys::Gated,
     launch: &Launch,
-    options: &Options,
-    signals: &SignalGuard,
-    progress: &Progress,
+    work: Work<'_>,
     channels: Channels,
 ) -> Result<(Tid, TraceEnd), SamplerError> {
-    let trace_options = libc::PTRACE_O_TRACECLONE
-        | libc::PTRACE_O_TRACEEXEC
-        | libc::PTRACE_O_TRACEEXIT
-        | libc::PTRACE_O_TRACEFORK
-        | libc::PTRACE_O_TRACEVFORK;
     // If this fails the gate closes unopened and the child ends without having become the program.
-    sys::seize(gated.pid, trace_options).map_err(SamplerError::Seize)?;
+    sys::seize(gated.pid).map_err(SamplerError::Seize)?;
     gated.open_gate().map_err(SamplerError::Fork)?;
     // After the fork: the program is scheduled as without us.
     sys::ask_for_short_turns();
     let pid = gated.pid;
-    progress.started_ns.store(sys::monotonic_ns(), Relaxed);
-    progress.pid.store(pid, Relaxed);
-    let tracer = Tracer::new(options, progress, &signals.set, channels, pid).map_err(SamplerError::Thread)?;
-    let end = tracer.run().map_err(SamplerError::Wait)?;
+    work.progress.started_ns.store(sys::monotonic_ns(), Relaxed);
+    work.progress.pid.store(pid, Relaxed);
+    let tracer = Tracer::new(work, LEAD, channels, pid).map_err(SamplerError::Thread)?;
+    let end = tracer.lead().map_err(SamplerError::Wait)?;
     // Only now: on its way to the exec the child can stop for a signal, and must not wait for us then.
     if end.root_exit.is_some()
         && let Some(source) = gated.exec_error()

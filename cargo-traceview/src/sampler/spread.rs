@@ -22,6 +22,16 @@ impl Times {
         self.counts[step] += 1;
     }
 
+    /// Adds what was counted elsewhere.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+    }
+
     /// Median and 99th percentile; `None` if there was no time at all.
     pub(crate) fn spread(&self) -> Option<Spread> {
         let all: u64 = self.counts.iter().sum();

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::FxHashMap;
 
@@ -10,6 +12,7 @@ use super::event::{ProcessIndex, ThreadIndex};
 use super::kinship::CallWatch;
 use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
 use super::ptrace::CutCalls;
+use super::ptrace::crew::LiveThreads;
 use super::ptrace::meter::Meter;
 use super::ptrace::sys::Tid;
 use crate::unwind::deep::DeepRules;
@@ -206,7 +209,9 @@ impl Thread {
 pub(crate) struct Process {
     /// Its id.
     pub(crate) pid: Tid,
-    /// Its threads that are alive.
+    /// How many threads of it are alive, whoever traces them.
+    pub(crate) live: LiveThreads,
+    /// Its threads that are alive and ours.
     pub(crate) threads: Vec<Tid>,
     /// What its clock showed when its threads' use of CPUs was last compared with it.
     pub(crate) cpu_ns: i64,
@@ -222,6 +227,21 @@ pub(crate) struct Process {
     pub(crate) deep: Option<Rc<DeepRules>>,
     /// What it uses.
     pub(crate) meter: Meter,
+}
+
+/// What tracers that share the threads of a process must both know of it.
+pub(crate) struct SharedProcess {
+    pid: Tid,
+    live: LiveThreads,
+    mapped: bool,
+    writable: Vec<(u64, u64)>,
+}
+
+impl SharedProcess {
+    /// A thread of it that nobody traced any more has ended.
+    pub(crate) fn one_less(&self) {
+        self.live.fetch_sub(1, Relaxed);
+    }
 }
 
 impl Process {
@@ -280,10 +300,9 @@ impl Rota {
 #[derive(Default)]
 pub(crate) struct ThreadTable {
     threads: FxHashMap<Tid, Thread>,
-    processes: Vec<Process>,
+    processes: FxHashMap<ProcessIndex, Process>,
     alive: FxHashMap<Tid, ProcessIndex>,
     rota: Rota,
-    thread_count: usize,
     keep_files: usize,
     may_keep_files: usize,
 }
@@ -305,11 +324,6 @@ impl ThreadTable {
         self.threads.values_mut()
     }
 
-    /// How many threads there are now.
-    pub(crate) fn len(&self) -> usize {
-        self.threads.len()
-    }
-
     /// How many processes there are now.
     pub(crate) fn process_count(&self) -> usize {
         self.alive.len()
@@ -322,7 +336,7 @@ impl ThreadTable {
 
     /// Process `index`.
     pub(crate) fn process(&mut self, index: ProcessIndex) -> &mut Process {
-        &mut self.processes[index]
+        self.processes.get_mut(&index).expect("processes are never forgotten")
     }
 
     /// The processes that are alive, in order of appearance.
@@ -334,14 +348,14 @@ impl ThreadTable {
 
     /// The processes that are alive and have more than `far` threads that are looked at in turns only.
     pub(crate) fn with_more_far_than(&self, far: usize) -> Vec<ProcessIndex> {
-        self.alive.values().copied().filter(|index| self.processes[*index].far > far).collect()
+        self.alive.values().copied().filter(|index| self.processes[index].far > far).collect()
     }
 
     /// Has a thread looked at each tick (`Place::Near`), or in turns only, from now on.
     pub(crate) fn place(&mut self, tid: Tid, place: Place) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let was_far = std::mem::replace(&mut thread.is_far, place == Place::Far);
-        let process = &mut self.processes[thread.process];
+        let Some(process) = self.processes.get_mut(&thread.process) else { return };
         process.far = process.far + usize::from(place == Place::Far) - usize::from(was_far);
         thread.turn = self.rota.put(place, tid);
     }
@@ -368,11 +382,12 @@ impl ThreadTable {
     pub(crate) fn turns(&mut self, place: Place) -> usize {
         self.rota.queue(place).len()
     }
-    /// Adds a process.
-    pub(crate) fn add_process(&mut self, pid: Tid) -> ProcessIndex {
-        let index = self.processes.len();
-        self.processes.push(Process {
+
+    /// Adds a process by its number.
+    pub(crate) fn add_process(&mut self, index: ProcessIndex, pid: Tid) {
+        let process = Process {
             pid,
+            live: LiveThreads::default(),
             threads: Vec::new(),
             cpu_ns: 0,
             explained_ns: 0,
@@ -381,29 +396,65 @@ impl ThreadTable {
             writable: Vec::new(),
             deep: None,
             meter: Meter::default(),
-        });
+        };
+        self.processes.insert(index, process);
         self.alive.insert(pid, index);
-        index
     }
 
-    /// Adds a thread.
-    pub(crate) fn add_thread(&mut self, process: ProcessIndex, tid: Tid) -> ThreadIndex {
-        let index = self.thread_count;
-        self.thread_count += 1;
-        let pid = self.processes[process].pid;
-        self.processes[process].threads.push(tid);
+    /// Adds a thread by its number.
+    pub(crate) fn add_thread(&mut self, index: ThreadIndex, process: ProcessIndex, tid: Tid) {
+        let entry = self.process(process);
+        let pid = entry.pid;
+        entry.threads.push(tid);
+        entry.live.fetch_add(1, Relaxed);
         let keeps_files = self.keep_files < self.may_keep_files;
         self.keep_files += usize::from(keeps_files);
         self.threads.insert(tid, Thread::new(index, process, (pid, tid), keeps_files));
         self.place(tid, Place::Near);
-        index
+    }
+
+    /// Takes a thread out that another tracer gets, with what that must know of its process.
+    pub(crate) fn release(&mut self, tid: Tid) -> Option<(Thread, SharedProcess)> {
+        let thread = self.remove(tid)?;
+        let process = self.process(thread.process);
+        let shared = SharedProcess {
+            pid: process.pid,
+            live: Arc::clone(&process.live),
+            mapped: process.mapped,
+            writable: process.writable.clone(),
+        };
+        Some((thread, shared))
+    }
+
+    /// Adds a thread that another tracer released.
+    pub(crate) fn take(&mut self, thread: Thread, shared: SharedProcess) {
+        let (tid, process) = (thread.tid, thread.process);
+        let SharedProcess { pid, live, mapped, writable } = shared;
+        if self.alive.insert(pid, process) != Some(process) {
+            self.processes.entry(process).or_insert_with(|| Process {
+                pid,
+                live,
+                threads: Vec::new(),
+                cpu_ns: 0,
+                explained_ns: 0,
+                far: 0,
+                mapped,
+                writable,
+                deep: None,
+                meter: Meter::default(),
+            });
+        }
+        self.process(process).threads.push(tid);
+        self.keep_files += usize::from(thread.keeps_files);
+        self.threads.insert(tid, Thread { is_far: false, ..thread });
+        self.place(tid, Place::Near);
     }
 
     /// Takes a thread out.
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
         self.keep_files -= usize::from(thread.keeps_files);
-        let process = &mut self.processes[thread.process];
+        let process = self.process(thread.process);
         process.threads.retain(|other| *other != tid);
         process.far -= usize::from(thread.is_far);
         Some(thread)
@@ -413,7 +464,7 @@ impl ThreadTable {
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
         let index = self.alive.remove(&pid)?;
         // Nothing of it stays open.
-        self.processes[index].meter = Meter::default();
+        self.process(index).meter = Meter::default();
         Some(index)
     }
 }
@@ -426,26 +477,28 @@ mod tests {
     fn files_of_threads_leave_room_for_others() {
         let mut table = ThreadTable::new(OTHER_FILES + 2 * FILES_OF_A_THREAD + 1);
         let us = Tid::try_from(std::process::id()).unwrap();
-        let process = table.add_process(us);
+        let process = 0;
+        table.add_process(process, us);
         // Ids beyond the largest of Linux, so that nothing is opened.
         let tids = [1 << 23, (1 << 23) + 1, (1 << 23) + 2];
-        for tid in tids {
-            table.add_thread(process, tid);
+        for (index, tid) in tids.into_iter().enumerate() {
+            table.add_thread(index, process, tid);
         }
         let kept = |table: &mut ThreadTable, tid| table.get(tid).unwrap().keeps_files;
         assert_eq!(tids.map(|tid| kept(&mut table, tid)), [true, true, false]);
         table.remove(tids[0]);
-        table.add_thread(process, tids[0]);
+        table.add_thread(3, process, tids[0]);
         assert!(kept(&mut table, tids[0]), "its place is free again");
     }
 
     #[test]
     fn each_thread_has_one_turn_at_a_time() {
         let mut table = ThreadTable::new(0);
-        let process = table.add_process(1 << 23);
+        let process = 0;
+        table.add_process(process, 1 << 23);
         let tids = [1 << 23, (1 << 23) + 1];
-        for tid in tids {
-            table.add_thread(process, tid);
+        for (index, tid) in tids.into_iter().enumerate() {
+            table.add_thread(index, process, tid);
         }
         assert_eq!([table.next(Place::Near), table.next(Place::Near)], tids.map(Some));
         table.place(tids[0], Place::Far);
@@ -462,8 +515,8 @@ mod tests {
     #[test]
     fn memory_is_found_by_address() {
         let mut table = ThreadTable::new(0);
-        let index = table.add_process(1);
-        let process = table.process(index);
+        table.add_process(0, 1);
+        let process = table.process(0);
         process.writable = vec![(0x1000, 0x2000), (0x2000, 0x3000), (0x5000, 0x6000)];
         let cases = [(0xfff, None), (0x1fff, Some((0x1000, 0x2000))), (0x2000, Some((0x2000, 0x3000))), (0x3000, None)];
         for (address, expected) in cases {

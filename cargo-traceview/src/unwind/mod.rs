@@ -48,7 +48,7 @@ const REFRESH_AFTER_NS: i64 = 1_000_000;
 const REFRESH_AFTER_AT_MOST_NS: i64 = 1_000_000_000;
 
 /// Takes events until the tracer hangs up. `start` is the recording's start on CLOCK_MONOTONIC and in Unix time, in ns.
-pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &Sender<Recycled>, start: (i64, i64)) -> Recording {
+pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &[Sender<Recycled>], start: (i64, i64)) -> Recording {
     let mut unwinder = Unwinder {
         start: start.0,
         events,
@@ -92,7 +92,8 @@ struct Unwinder<'a> {
     events: &'a Receiver<Vec<Event>>,
     /// Events that were received, but not taken yet.
     pending: VecDeque<Event>,
-    recycle: &'a Sender<Recycled>,
+    /// To each tracer.
+    recycle: &'a [Sender<Recycled>],
     images: Images,
     interner: Interner,
     cache: RuleCache,
@@ -210,6 +211,7 @@ impl Unwinder<'_> {
         let frames = self.addresses.iter().rev().map(|avma| frame(code, *avma));
         let kernel = snapshot.syscall.map(|syscall| RawFrame::Kernel { syscall });
         let stack = self.interner.stack(cut.into_iter().chain(frames).chain(kernel));
+        let seat = snapshot.seat;
         let recycled = match snapshot.stack {
             Stack::Copied { bytes, .. } => {
                 let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
@@ -225,7 +227,7 @@ impl Unwinder<'_> {
         };
         if let Some(recycled) = recycled {
             // The tracer hung up if it does not want its memory back.
-            let _tracer_gone = self.recycle.send(recycled);
+            let _tracer_gone = self.recycle[seat].send(recycled);
         }
         (stack.expect("a walk has at least the frame it starts with"), inferred)
     }
@@ -329,7 +331,11 @@ impl Unwinder<'_> {
         }
     }
 
-    fn into_recording(self, start: (i64, i64)) -> Recording {
+    fn into_recording(mut self, start: (i64, i64)) -> Recording {
+        for process in &mut self.processes {
+            // Several tracers can have read it.
+            process.usage.sort_by_key(|usage| usage.time);
+        }
         Recording {
             start_monotonic_ns: start.0,
             start_unix_ns: start.1,

@@ -40,7 +40,14 @@ fn real_recordings_keep_the_rules_and_are_read_back_equal() {
 fn what_was_recorded_is_what_is_read() {
     let signals = SignalGuard::new();
     let launch = Launch { program: workload("threads").into(), args: vec!["0.3".into()], env: Vec::new() };
-    let options = Options { rate_hz: 1000, follow_children: true, off_cpu: true, duration: None, kill_after: None };
+    let options = Options {
+        rate_hz: 1000,
+        follow_children: true,
+        off_cpu: true,
+        duration: None,
+        kill_after: None,
+        tracers: None,
+    };
     let (recording, _) = sampler::record(&launch, &options, &signals, &Progress::default()).unwrap();
     let context = Context {
         meta: Meta { name: "threads".to_owned(), ..Meta::default() },

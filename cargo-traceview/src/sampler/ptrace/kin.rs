@@ -90,7 +90,7 @@ impl Tracer<'_> {
     pub(super) fn see_entry(&self, tid: Tid) -> Option<Snapshot> {
         let registers = Registers::new(sys::registers(tid).ok()?);
         // There is nothing on its stack yet but arguments.
-        Some(snapshot(tid, &registers, Stack::Copied { bytes: Vec::new(), has_more: false }))
+        Some(self.snapshot(tid, &registers, Stack::Copied { bytes: Vec::new(), has_more: false }))
     }
 
     /// The thread sleeps in this call. If that waits for another's end: since when, and where.
@@ -122,7 +122,7 @@ impl Tracer<'_> {
             // If it woke while its stack was copied, the copy is of no moment that ever was.
             is_whole = self.table.get(tid).is_some_and(|thread| thread.runs() == runs);
             if is_whole {
-                let snapshot = Snapshot { tid, pc, sp, fp: None, syscall: None, stack };
+                let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall: None, stack };
                 self.send(Event::Blocked { thread: index, snapshot });
             } else {
                 self.recycle(stack);
@@ -155,13 +155,13 @@ impl Tracer<'_> {
             registers = registers.in_caller_of_vfork(next[0]).unwrap_or(registers);
         }
         let stack = self.copy_known(tid, registers.sp(), guess);
-        let snapshot = snapshot(tid, &registers, stack);
+        let snapshot = self.snapshot(tid, &registers, stack);
         Some((registers, snapshot))
     }
-}
 
-/// The marker says what the thread did, so the system call that it is in is no frame of its stack.
-fn snapshot(tid: Tid, registers: &Registers, stack: Stack) -> Snapshot {
-    let (pc, sp, fp) = (registers.pc(), registers.sp(), Some(registers.fp()));
-    Snapshot { tid, pc, sp, fp, syscall: None, stack }
+    /// The marker says what the thread did, so the system call that it is in is no frame of its stack.
+    fn snapshot(&self, tid: Tid, registers: &Registers, stack: Stack) -> Snapshot {
+        let (pc, sp, fp) = (registers.pc(), registers.sp(), Some(registers.fp()));
+        Snapshot { seat: self.seat, tid, pc, sp, fp, syscall: None, stack }
+    }
 }

@@ -5,6 +5,7 @@ use traceview_core::model::{ExitStatus, Nanos, ThreadUsage};
 use super::super::event::{Event, Exec, ProcessIndex, ThreadEnd, ThreadIndex};
 use super::super::proc_fs;
 use super::super::thread_table::Thread;
+use super::crew::Message;
 use super::sys::{self, Tid};
 use super::{Relaxed, Tracer, resume};
 
@@ -21,8 +22,10 @@ impl Tracer<'_> {
             }
             None => {
                 let parent = self.table.process_of(status.parent);
-                let process = self.table.add_process(status.process);
-                self.send(Event::ProcessStart { pid: status.process, parent, time: now });
+                let start = Event::ProcessStart { pid: status.process, parent, time: now };
+                let process = self.crew.next_process(|_| self.announce(start));
+                self.table.add_process(process, status.process);
+                self.progress.processes.fetch_add(1, Relaxed);
                 // What the profiler's own child uses before it becomes the program is not the program's.
                 if tid != self.root {
                     self.meter_now(process, now);
@@ -31,14 +34,22 @@ impl Tracer<'_> {
             }
         };
         self.start_thread(process, tid, now, tid != self.root);
-        self.progress.processes.store(self.table.process_count(), Relaxed);
         true
     }
 
+    /// Tells the unwinder of a process or thread, at once if there are others who do that: it hears of them in order.
+    fn announce(&mut self, start: Event) {
+        self.send(start);
+        if self.crew.size() > 1 {
+            self.flush_all();
+        }
+    }
+
     fn start_thread(&mut self, process: ProcessIndex, tid: Tid, now: i64, created: bool) {
-        self.table.add_thread(process, tid);
-        self.send(Event::ThreadStart { process, tid, time: now, created });
-        self.progress.threads.store(self.table.len(), Relaxed);
+        let start = Event::ThreadStart { process, tid, time: now, created };
+        let index = self.crew.next_thread(|_| self.announce(start));
+        self.table.add_thread(index, process, tid);
+        self.progress.threads.fetch_add(1, Relaxed);
     }
 
     /// A thread reports an event, and is held while we look.
@@ -48,7 +59,6 @@ impl Tracer<'_> {
         }
         match event {
             libc::PTRACE_EVENT_EXEC => self.on_exec(tid, now),
-            libc::PTRACE_EVENT_EXIT => self.on_exit(tid, now),
             _ => {}
         }
     }
@@ -61,6 +71,10 @@ impl Tracer<'_> {
             self.meet(tid, now);
             return;
         };
+        let entry = self.table.process(process);
+        if entry.live.load(Relaxed) > entry.threads.len() {
+            self.crew.tell_others(self.seat, || Message::Exec { pid: tid, time: now });
+        }
         for other in self.table.process(process).threads.clone() {
             if other != former {
                 // Not looked at any more: behind its id can be the thread that made the exec.
@@ -117,11 +131,20 @@ impl Tracer<'_> {
         index
     }
 
-    /// A thread is about to end: the last moment to see what it used.
-    fn on_exit(&mut self, tid: Tid, now: i64) {
+    /// Another tracer has seen that a thread made its process run another program.
+    pub(super) fn on_exec_elsewhere(&mut self, pid: Tid, now: i64) {
+        let Some(process) = self.table.process_of(pid) else { return };
+        for tid in self.table.process(process).threads.clone() {
+            self.end_thread(tid, now, |_gone| (0, None));
+        }
+        self.table.remove_process(pid);
+    }
+
+    /// A thread is about to end: the last moment to see what it used. Whether it is the last of its process.
+    pub(super) fn on_exit(&mut self, tid: Tid, now: i64) -> bool {
         if let Some(thread) = self.table.get(tid) {
             let (pid, process) = (thread.pid, thread.process);
-            if self.table.process(process).threads.len() == 1 {
+            if self.table.process(process).live.load(Relaxed) == 1 {
                 // The process's memory goes with its last thread, and the unwinder may not have seen all of it.
                 self.table.process(process).mapped = false;
                 self.read_maps(tid, pid, 0);
@@ -133,11 +156,12 @@ impl Tracer<'_> {
             }
         }
         self.send_name(tid);
-        self.end_thread(tid, now, read_last);
+        self.end_thread(tid, now, read_last)
     }
 
     /// Lets go of a thread that is about to end. While it is traced the kernel would keep it for us after its end, and its
-    /// parent, who can see that it ended, could not wait for it yet. Only of the first process we are the parent.
+    /// parent, who can see that it ended, could not wait for it yet. Only of the first process we are the parent. `pid` is its
+    /// process's if it is the last thread of that.
     pub(super) fn part(&mut self, tid: Tid, pid: Option<Tid>, now: i64) {
         if tid == self.root {
             resume(tid, 0);
@@ -149,8 +173,6 @@ impl Tracer<'_> {
             return;
         }
         if let Some(pid) = pid.filter(|pid| *pid != self.root)
-            && let Some(process) = self.table.process_of(pid)
-            && self.table.process(process).threads.is_empty()
             && let Some(exit) = exit
         {
             self.end_process(pid, now, exit);
@@ -170,17 +192,26 @@ impl Tracer<'_> {
     fn end_process(&mut self, pid: Tid, now: i64, exit: ExitStatus) {
         if let Some(process) = self.table.remove_process(pid) {
             self.send(Event::ProcessEnd { process, time: now, exit });
-            self.progress.processes.store(self.table.process_count(), Relaxed);
+            self.progress.processes.fetch_sub(1, Relaxed);
         }
     }
 
-    /// Takes a thread out. `last` gives what can still be read of it: CPU time since its last sample, and usage.
-    fn end_thread(&mut self, tid: Tid, now: i64, last: impl FnOnce(&mut Thread) -> (i64, Option<ThreadUsage>)) {
+    /// Takes a thread out; whether it was the last of its process. `last` gives what can still be read of it: CPU time since
+    /// its last sample, and usage.
+    fn end_thread(&mut self, tid: Tid, now: i64, last: impl FnOnce(&mut Thread) -> (i64, Option<ThreadUsage>)) -> bool {
         self.wake(tid, now);
-        let Some(mut thread) = self.table.remove(tid) else { return };
-        self.progress.threads.store(self.table.len(), Relaxed);
+        let Some(mut thread) = self.table.remove(tid) else { return false };
+        self.progress.threads.fetch_sub(1, Relaxed);
         let (unsampled_ns, usage) = last(&mut thread);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
+        let process = self.table.process(thread.process);
+        let is_last = process.live.fetch_sub(1, Relaxed) == 1;
+        let is_elsewhere = process.threads.is_empty() && !is_last && process.pid != self.root;
+        if is_elsewhere {
+            // What is left of it is for other tracers to tell of.
+            self.table.remove_process(thread.pid);
+        }
+        is_last
     }
 
     /// Reads the thread's name.

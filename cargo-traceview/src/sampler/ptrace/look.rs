@@ -48,7 +48,9 @@ impl Tracer<'_> {
         self.asked.clear();
         self.tick_started = now;
         self.lateness.add(now - self.ticker.last_deadline());
-        self.is_crowded = std::mem::take(&mut self.awake) > self.cpus;
+        self.is_crowded = self.awake * self.crew.working() > self.cpus;
+        self.balance();
+        self.awake = 0;
         let until = now + self.ticker.period_ns() / LOOKS_PER_PERIOD;
         self.read_meters(now);
         let near = self.table.turns(Place::Near);
@@ -259,7 +261,10 @@ impl Tracer<'_> {
         let is_whole = thread.runs() == runs;
         thread.activity.stack_seen(is_whole);
         if is_whole {
-            self.send(Event::Asleep { thread: index, snapshot: Snapshot { tid, pc, sp, fp: None, syscall, stack } });
+            self.send(Event::Asleep {
+                thread: index,
+                snapshot: Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall, stack },
+            });
         } else {
             self.recycle(stack);
         }

@@ -11,7 +11,9 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+pub(crate) mod crew;
 mod cut_calls;
+mod hand_over;
 mod kin;
 mod lifecycle;
 mod look;
@@ -36,7 +38,9 @@ use super::spread::Times;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
+use crew::{Crew, Message};
 pub(crate) use cut_calls::CutCalls;
+use hand_over::Balance;
 use sys::{Alarm, SignalSet, Tid};
 
 /// The unwinder is handed this many events at a time,
@@ -74,7 +78,25 @@ pub(crate) struct Channels {
     pub(crate) events: Sender<Vec<Event>>,
     /// Back from it.
     pub(crate) recycled: Receiver<Recycled>,
+    /// From other tracers.
+    pub(crate) inbox: Receiver<Message>,
 }
+
+/// What all tracers of a recording work for.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    /// How to record.
+    pub(crate) options: &'a Options,
+    /// How far it is.
+    pub(crate) progress: &'a Progress,
+    /// Signals to the profiler itself.
+    pub(crate) signals: &'a SignalSet,
+    /// Who works for it.
+    pub(crate) crew: &'a Crew,
+}
+
+/// The seat of the tracer that has the first process, and hears of signals.
+pub(crate) const LEAD: usize = 0;
 
 /// How recording ended.
 pub(crate) struct TraceEnd {
@@ -96,11 +118,25 @@ pub(crate) struct TraceEnd {
     pub(crate) lateness: Times,
 }
 
+impl TraceEnd {
+    /// Adds what another tracer of the recording counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.survivors += other.survivors;
+        self.missed_ticks = self.missed_ticks.max(other.missed_ticks);
+        self.hidden_looks += other.hidden_looks;
+        self.stops.merge(&other.stops);
+        self.lateness.merge(&other.lateness);
+    }
+}
+
 /// See the module's documentation.
 pub(crate) struct Tracer<'a> {
     options: &'a Options,
     progress: &'a Progress,
     signals: &'a SignalSet,
+    crew: &'a Crew,
+    /// Which of the crew it is.
+    seat: usize,
     channels: Channels,
     table: ThreadTable,
     ticker: Ticker,
@@ -126,6 +162,8 @@ pub(crate) struct Tracer<'a> {
     is_crowded: bool,
     /// Threads that were interrupted at this tick, had a CPU then, and have not answered.
     asked: Vec<Tid>,
+    balance: Balance,
+    stops_in_window: u32,
     /// Threads whose call was made again, and when its time is over.
     made_again: Vec<(Tid, i64)>,
     patience_pause: u32,
@@ -135,26 +173,25 @@ pub(crate) struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    /// A tracer of `root`, which this thread has seized.
+    /// The tracer in `seat` of a crew that traces `root` and what that starts. It works on the calling thread.
     ///
     /// # Errors
     /// When the system has no timer for it.
-    pub(crate) fn new(
-        options: &'a Options,
-        progress: &'a Progress,
-        signals: &'a SignalSet,
-        channels: Channels,
-        root: Tid,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(work: Work<'a>, seat: usize, channels: Channels, root: Tid) -> io::Result<Self> {
+        let Work { options, progress, signals, crew } = work;
         let now = sys::monotonic_ns();
-        let mut tracer = Self {
+        let alarm = Alarm::new()?;
+        crew.begin(seat);
+        Ok(Self {
             options,
             progress,
             signals,
+            crew,
+            seat,
             channels,
-            table: ThreadTable::new(sys::file_limit()),
+            table: ThreadTable::new(sys::file_limit() / crew.size()),
             ticker: Ticker::new(options.rate_hz, now),
-            alarm: Alarm::new()?,
+            alarm,
             unannounced: FxHashSet::default(),
             root,
             root_exit: None,
@@ -170,19 +207,33 @@ impl<'a> Tracer<'a> {
             awake: 0,
             is_crowded: false,
             asked: Vec::new(),
+            balance: Balance::new(now),
+            stops_in_window: 0,
             made_again: Vec::new(),
             patience_pause: 0,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
             flushed: now,
-        };
-        tracer.adopt(root, now);
-        Ok(tracer)
+        })
     }
 
-    /// Records until the first program ends, or for as long as the options say.
-    pub(crate) fn run(mut self) -> io::Result<TraceEnd> {
+    /// Traces what it is given until recording is over. `first` is the message that it began to work for.
+    pub(crate) fn assist(mut self, first: Message) -> io::Result<TraceEnd> {
+        self.on_message(first);
+        while !self.crew.is_over() {
+            match self.work()? {
+                Reports::NobodyLeft => self.await_message(),
+                Reports::AllTaken => self.await_report()?,
+                Reports::MoreToCome => {}
+            }
+        }
+        Ok(self.end(i64::MAX))
+    }
+
+    /// Records until the first program, which this thread has seized, ends, or for as long as the options say.
+    pub(crate) fn lead(mut self) -> io::Result<TraceEnd> {
         let started = sys::monotonic_ns();
+        self.adopt(self.root, started);
         let deadline = |limit: Option<Duration>| {
             limit.map_or(i64::MAX, |limit| started.saturating_add(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX)))
         };
@@ -197,29 +248,43 @@ impl<'a> Tracer<'a> {
                 kill_at = i64::MAX;
                 let _gone_already = sys::kill(self.root, libc::SIGKILL);
             }
-            self.take_recycled();
-            self.flush(now);
-            self.end_overdue_calls(now);
-            // Before its exec the child is ours, and no part of the program.
-            if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
-                self.progress.ticks.fetch_add(1, Relaxed);
-                self.tick(now);
-                self.await_answers();
-            }
             while let Some(signal) = self.signals.wait(Duration::ZERO) {
                 self.own_signals.on(signal, sys::monotonic_ns());
                 self.stop_with_program();
             }
-            match self.take_reports()? {
+            match self.work()? {
                 Reports::NobodyLeft => break,
                 Reports::AllTaken if self.root_exit.is_none() => self.await_report()?,
                 Reports::AllTaken | Reports::MoreToCome => {}
             }
         }
+        self.crew.end(self.seat);
+        Ok(self.end(kill_at))
+    }
+
+    /// What is to be done now and again.
+    fn work(&mut self) -> io::Result<Reports> {
+        let now = sys::monotonic_ns();
+        self.take_messages();
+        self.take_recycled();
+        self.flush(now);
+        self.end_overdue_calls(now);
+        // Before its exec the child is ours, and no part of the program.
+        if self.ticker.is_due(now) && self.progress.running.load(Relaxed) {
+            if self.seat == LEAD {
+                self.progress.ticks.fetch_add(1, Relaxed);
+            }
+            self.tick(now);
+            self.await_answers();
+        }
+        self.take_reports()
+    }
+
+    fn end(mut self, kill_at: i64) -> TraceEnd {
         let time = sys::monotonic_ns();
         let survivors = self.finish(time);
         self.flush_all();
-        Ok(TraceEnd {
+        TraceEnd {
             root_exit: self.root_exit,
             time,
             survivors,
@@ -228,7 +293,7 @@ impl<'a> Tracer<'a> {
             hidden_looks: self.hidden_looks,
             stops: self.stops,
             lateness: self.lateness,
-        })
+        }
     }
 
     /// Waits for the next report, or until there is something else to do.

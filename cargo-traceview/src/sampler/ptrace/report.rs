@@ -62,8 +62,8 @@ impl Tracer<'_> {
             WaitStatus::Event(libc::PTRACE_EVENT_EXIT) => {
                 self.meet(tid, now);
                 let pid = self.table.get(tid).map(|thread| thread.pid);
-                self.on_event(tid, libc::PTRACE_EVENT_EXIT, now);
-                self.part(tid, pid, now);
+                let is_last = self.on_exit(tid, now);
+                self.part(tid, pid.filter(|_| is_last), now);
             }
             WaitStatus::Event(event) => {
                 self.on_event(tid, event, now);
@@ -147,11 +147,17 @@ impl Tracer<'_> {
         if let Some(seen) = &seen {
             self.mend_call(tid, &seen.registers, None, now);
         }
-        resume(tid, 0);
+        let is_given = seen.as_ref().is_some_and(|seen| self.is_to_be_given(tid, &seen.registers));
+        if !is_given {
+            resume(tid, 0);
+        }
         // A thread that was in a long system call went on with that after it was interrupted.
         let held = sys::monotonic_ns() - interrupt.sent.max(self.nobody_held_at);
         if let Some(seen) = seen {
             self.digest(tid, seen, interrupt, now, held);
+        }
+        if is_given {
+            self.hand_over(tid);
         }
     }
 
@@ -177,6 +183,7 @@ impl Tracer<'_> {
             thread.restarted = Some(call.number);
         }
         let snapshot = Snapshot {
+            seat: self.seat,
             tid,
             pc: seen.registers.pc(),
             sp: seen.registers.sp(),
@@ -191,6 +198,7 @@ impl Tracer<'_> {
         }
         self.progress.stopped_ns.fetch_add(stopped.cast_unsigned(), Relaxed);
         self.stops.add(stopped);
+        self.stops_in_window += 1;
         let wait_start = thread.activity.waited_until().max(now - queued);
         if self.in_flight > IN_FLIGHT_LIMIT {
             // What it used goes to its next sample.

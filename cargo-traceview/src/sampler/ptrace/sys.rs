@@ -123,8 +123,13 @@ fn ptrace(request: libc::c_uint, tid: Tid, addr: usize, data: usize) -> io::Resu
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Starts to trace `tid` without stopping it; `options` are `PTRACE_O_…`.
-pub(crate) fn seize(tid: Tid, options: i32) -> io::Result<()> {
+/// Starts to trace `tid` without stopping it, with all that it starts. It reports what it starts, execs, and its end.
+pub(crate) fn seize(tid: Tid) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACEEXIT
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK;
     ptrace(libc::PTRACE_SEIZE, tid, 0, options as usize)
 }
 
@@ -236,6 +241,23 @@ pub(crate) struct Alarm {
     set_to: i64,
 }
 
+/// The signal that ends a wait.
+fn wake_signal() -> libc::c_int {
+    libc::SIGRTMIN() + 1
+}
+
+/// Ends the wait that thread `tid` of ours, which has an [`Alarm`], is in.
+pub(crate) fn wake(tid: Tid) {
+    // SAFETY: plain numbers. A thread that is gone needs no waking.
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, wake_signal()) };
+}
+
+/// The calling thread's id.
+pub(crate) fn own_tid() -> Tid {
+    // SAFETY: takes and touches nothing.
+    unsafe { libc::gettid() }
+}
+
 /// An alarm that came just before the thread began to wait must come again.
 const ALARM_AGAIN_NS: i64 = 100_000;
 
@@ -246,7 +268,7 @@ impl Alarm {
     /// When the system has no timer left.
     pub(crate) fn new() -> io::Result<Self> {
         extern "C" fn wake(_: libc::c_int) {}
-        let signal = libc::SIGRTMIN() + 1;
+        let signal = wake_signal();
         // SAFETY: zeroed structures of these types are valid, the handler does nothing, and `timer` is live.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
