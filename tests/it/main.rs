@@ -8,6 +8,7 @@ mod exit_status;
 mod families;
 mod flows;
 mod gecko;
+mod hazards;
 mod limits;
 mod live_line;
 mod no_disturbance;
