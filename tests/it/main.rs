@@ -17,6 +17,7 @@ mod privileges;
 mod readme;
 mod sampler_truth;
 mod stacks_and_maps;
+mod terminals;
 mod tidy;
 mod unwinding;
 mod waits;

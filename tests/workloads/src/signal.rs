@@ -40,9 +40,18 @@ pub fn set_default(signal: c_int) {
 
 /// Blocks the signals in the calling thread.
 pub fn block(signals: &[c_int]) {
+    change_mask(libc::SIG_BLOCK, signals);
+}
+
+/// Lets the signals through in the calling thread.
+pub fn unblock(signals: &[c_int]) {
+    change_mask(libc::SIG_UNBLOCK, signals);
+}
+
+fn change_mask(how: c_int, signals: &[c_int]) {
     let set = set_of(signals);
     // SAFETY: the set is valid, and no old mask is asked for.
-    let result = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
+    let result = unsafe { libc::pthread_sigmask(how, &raw const set, ptr::null_mut()) };
     assert_eq!(result, 0, "pthread_sigmask failed");
 }
 

@@ -10,6 +10,8 @@
 //! - `kinds_of_life dump`: a child dies of SIGABRT; prints whether it `dumped` core
 //! - `kinds_of_life prof MS`: works for so many milliseconds with a profiling timer (ITIMER_PROF) of 10 ms; prints the
 //!   `signals` that came
+//! - `kinds_of_life tidy`: at SIGTSTP counts, as editors tidy up the terminal, and stops itself; ends at SIGINT with 10 and
+//!   the count as its exit status
 //! - `kinds_of_life trace_tracer`: traces and stops who traces it, if anybody, for good; prints whether it `traced`
 #![expect(unsafe_code, reason = "std has no vfork, timers, or ptrace")]
 
@@ -23,7 +25,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use traceview_workloads::clock::{process_cpu_ns, thread_cpu_ns};
-use traceview_workloads::signal::{handle, set_default};
+use traceview_workloads::signal::{handle, set_default, unblock};
 use traceview_workloads::system::{exec, exit_now, fork, nap, own_pid, signal, vfork, wait_for};
 use traceview_workloads::truth::Truth;
 use traceview_workloads::work::churn_for;
@@ -33,7 +35,7 @@ static STATUS: AtomicI32 = AtomicI32::new(0);
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
 fn main() -> ExitCode {
-    let truth = match mode("vforks, exec_race, reaped, groups, named, dump, prof, trace_tracer").as_str() {
+    let truth = match mode("vforks, exec_race, reaped, groups, named, dump, prof, tidy, trace_tracer").as_str() {
         "vforks" => count(arg_or(2, 1_000), vforked),
         "exec_race" => count(arg_or(2, 100), raced),
         "reaped" => reaped(arg_or(2, 100)),
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         "dump" => dump(),
         "prof" => prof(arg_or(2, 400)),
         "trace_tracer" => trace_tracer(),
+        "tidy" => return tidy(),
         // What the modes above start.
         "seven" => return ExitCode::from(7),
         other => panic!("unknown mode `{other}`"),
@@ -136,6 +139,31 @@ fn prof(milliseconds: u64) -> Truth {
     churn_for(7, milliseconds * 1_000_000);
     let expected = process_cpu_ns() / 10_000_000;
     Truth::new().number("signals", SEEN.load(SeqCst)).number("expected", expected)
+}
+
+extern "C" fn tidy_up(_: c_int, _: &libc::siginfo_t, _: *mut c_void) {
+    SEEN.fetch_add(1, SeqCst);
+    set_default(libc::SIGTSTP);
+    signal(own_pid(), libc::SIGTSTP);
+    // It is blocked while this handler runs: here the process stops.
+    unblock(&[libc::SIGTSTP]);
+    handle(libc::SIGTSTP, tidy_up, false);
+}
+
+extern "C" fn end(_: c_int, _: &libc::siginfo_t, _: *mut c_void) {
+    STATUS.store(1, SeqCst);
+}
+
+fn tidy() -> ExitCode {
+    handle(libc::SIGTSTP, tidy_up, false);
+    handle(libc::SIGINT, end, false);
+    for _ in 0..6_000 {
+        if STATUS.load(SeqCst) != 0 {
+            break;
+        }
+        nap(5);
+    }
+    ExitCode::from(10 + u8::try_from(SEEN.load(SeqCst)).expect("a few"))
 }
 
 fn trace_tracer() -> Truth {
