@@ -9,6 +9,7 @@ mod families;
 mod flows;
 mod gecko;
 mod hazards;
+mod known_truth;
 mod limits;
 mod live_line;
 mod no_disturbance;
