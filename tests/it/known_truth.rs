@@ -69,16 +69,23 @@ fn assert_fair(threads: &str, milliseconds: &str) {
     let all_samples: u64 = crowd.iter().map(|(name, _)| samples(name)).sum();
     let all_cpu: u64 = crowd.iter().map(|(_, cpu)| cpu).sum();
     let missed = missed_looks(&recorded.finished.stderr);
+    let mut off = 0.0;
     for (name, cpu) in &crowd {
         let (sampled, truth) = (samples(name), percentage(*cpu, all_cpu));
         let share = percentage(sampled, all_samples);
-        // A tenth of its share; more if nobody could look for that long; and three standard errors of so few samples.
-        let error = missed * truth + 3.0 * percentage(1, all_samples) * (sampled.max(1) as f64).sqrt();
+        off += (share - truth).abs() / truth / crowd.len() as f64;
+        // A tenth of its share and three standard errors of so few samples. Where others have the CPUs the profiler comes
+        // late for some milliseconds at a time, which are those of a few threads.
+        let tolerance =
+            truth * (0.1 + 3.0 * missed) + 3.0 * percentage(1, all_samples) * (sampled.max(1) as f64).sqrt();
         assert!(
-            (share - truth).abs() <= truth / 10.0 + error,
-            "{name}: {share:.2} % of samples, {truth:.2} % of CPU ±{error:.2}"
+            (share - truth).abs() <= tolerance,
+            "{name}: {share:.2} % of samples, {truth:.2} % of CPU ±{tolerance:.2}"
         );
     }
+    let per_thread = all_samples as f64 / crowd.len() as f64;
+    let tolerance = 0.1 + missed + 1.0 / per_thread.sqrt();
+    assert!(off <= tolerance, "shares are off by {:.1} % on average ±{:.1} %", 100.0 * off, 100.0 * tolerance);
     let percent = percentage(crowd.iter().map(|(name, _)| recorded.cpu_of_thread(name)).sum(), all_cpu);
     assert!((99.0..=101.0).contains(&percent), "{percent:.2} % of the CPU time");
 }
@@ -128,15 +135,22 @@ fn time_in_the_kernel_is_told_apart() {
 #[test]
 fn work_in_step_with_the_clock_is_shared_out_fairly() {
     let (_alone, traceview) = (alone(), traceview());
+    let mut missed = 0.0;
     let mut errors = [(); 3].map(|()| {
         let recorded = traceview.record("", "accounts", "in_step 2500");
+        missed += missed_looks(&recorded.finished.stderr) / 3.0;
         let (truth, file) = (recorded.truth(), recorded.file());
         let of = |function: &str| (file.cpu_below(function), number(&truth, function));
         let [first, second] = ["first_part", "second_part"].map(of);
         percentage(first.0, first.0 + second.0) - percentage(first.1, first.1 + second.1)
     });
     errors.sort_by(f64::total_cmp);
-    assert!(errors[1].abs() <= 5.0, "first_part has {:.1} points too many; {errors:?}", errors[1]);
+    let tolerance = 5.0 + 20.0 * missed;
+    assert!(
+        errors[1].abs() <= tolerance,
+        "±{tolerance:.1}: first_part has {:.1} points too many; {errors:?}",
+        errors[1]
+    );
 }
 
 #[test]
