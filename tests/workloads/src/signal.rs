@@ -142,10 +142,10 @@ impl AlternateStack {
     }
 }
 
-/// Waits until the condition holds, without sleeping. Returns whether it came true within ten seconds: what is lost must
-/// end as a wrong count, not as a test that hangs.
+/// Waits until the condition holds, without sleeping. Returns whether it came true within half a minute: what is lost
+/// must end as a wrong count, not as a test that hangs. (On a very busy machine 2,000 signals can take some seconds.)
 pub fn wait_until(condition: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while !condition() {
         if Instant::now() > deadline {
             return false;
