@@ -6,6 +6,7 @@
 pub mod desktop;
 pub mod firefox;
 pub mod gecko_validator;
+pub mod leftovers;
 pub mod pprof_tool;
 pub mod process;
 pub mod profiler;

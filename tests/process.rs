@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::leftovers;
+
 /// Far beyond what any test needs, also on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -33,9 +35,11 @@ impl Finished {
     }
 }
 
-/// A process that runs, its output being collected.
+/// A process that runs, its output being collected. When it has ended, what it started must be as if it had never been: see
+/// [`leftovers`].
 pub struct Running {
     child: Child,
+    mark: String,
     shown: String,
     stdout: Collected,
     stderr: Collected,
@@ -59,6 +63,7 @@ pub fn finish(command: &mut Command, stdin: &[u8]) -> Finished {
 /// When it does not start.
 #[must_use]
 pub fn start(command: &mut Command, stdin: &[u8]) -> Running {
+    let mark = leftovers::mark(command);
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut input = child.stdin.take().expect("piped");
@@ -67,7 +72,7 @@ pub fn start(command: &mut Command, stdin: &[u8]) -> Running {
     thread::spawn(move || input.write_all(&bytes));
     let stdout = Collected::from(child.stdout.take().expect("piped"));
     let stderr = Collected::from(child.stderr.take().expect("piped"));
-    Running { child, shown: format!("{command:?}"), stdout, stderr }
+    Running { child, mark, shown: format!("{command:?}"), stdout, stderr }
 }
 
 impl Running {
@@ -102,10 +107,11 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Panics
-    /// When it is still running after two minutes.
+    /// When it is still running after two minutes, or leaves something stopped or traced behind.
     #[must_use]
     pub fn finish(mut self) -> Finished {
         let status = wait(&mut self.child, &self.shown);
+        leftovers::assert_none(&self.mark, self.child.id());
         let stderr = self.stderr.all();
         Finished {
             code: status.code().or_else(|| status.signal().map(|signal| 128 + signal)).expect("it ended"),

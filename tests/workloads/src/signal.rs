@@ -40,9 +40,18 @@ pub fn set_default(signal: c_int) {
 
 /// Blocks the signals in the calling thread.
 pub fn block(signals: &[c_int]) {
+    change_mask(libc::SIG_BLOCK, signals);
+}
+
+/// Lets the signals through in the calling thread.
+pub fn unblock(signals: &[c_int]) {
+    change_mask(libc::SIG_UNBLOCK, signals);
+}
+
+fn change_mask(how: c_int, signals: &[c_int]) {
     let set = set_of(signals);
     // SAFETY: the set is valid, and no old mask is asked for.
-    let result = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
+    let result = unsafe { libc::pthread_sigmask(how, &raw const set, ptr::null_mut()) };
     assert_eq!(result, 0, "pthread_sigmask failed");
 }
 
@@ -133,10 +142,10 @@ impl AlternateStack {
     }
 }
 
-/// Waits until the condition holds, without sleeping. Returns whether it came true within ten seconds: what is lost must
-/// end as a wrong count, not as a test that hangs.
+/// Waits until the condition holds, without sleeping. Returns whether it came true within half a minute: what is lost
+/// must end as a wrong count, not as a test that hangs. (On a very busy machine 2,000 signals can take some seconds.)
 pub fn wait_until(condition: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while !condition() {
         if Instant::now() > deadline {
             return false;

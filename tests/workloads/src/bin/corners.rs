@@ -1,8 +1,8 @@
 //! Known truth: things that programs may rely on and that tracing makes hard, by mode. Each prints its `rounds` and how many
 //! of them went wrong as `faults`, which must be 0:
 //! - `corners storm SIGNAL ROUNDS`: while `epoll_wait` waits 30 ms a child sends a signal every 2 ms that means nothing to
-//!   this program (28: SIGWINCH, 17: SIGCHLD, 18: SIGCONT); a wait that fails, or lasts for less than 30 or more than
-//!   80 ms, is a fault
+//!   this program (28: SIGWINCH, 17: SIGCHLD, 18: SIGCONT); a wait that fails, or lasts for less than 30 ms, or for more than
+//!   200 (long enough for a busy machine, but a timeout that begins anew at each signal never ends), is a fault
 //! - `corners filtered ROUNDS`: a filter refuses `restart_syscall`, which the program never makes; a `poll` that fails is a
 //!   fault
 //! - `corners wanted ROUNDS`: a signal is only let in by `epoll_pwait`, which it must end; a wait that does not is a fault
@@ -72,7 +72,7 @@ fn storm(number: c_int, rounds: u64) -> (u64, u64) {
         let ready = unsafe { libc::epoll_wait(epoll, &raw mut event, 1, 30) };
         let took = monotonic_ns() - start;
         waited += 1;
-        faults += u64::from(ready != 0 || !(30_000_000..80_000_000).contains(&took));
+        faults += u64::from(ready != 0 || !(30_000_000..200_000_000).contains(&took));
     }
     send(child, libc::SIGKILL);
     wait_for(child, 0);
