@@ -34,6 +34,8 @@ const CLOCKS_APART_NS: i64 = 100_000;
 enum Turn {
     /// It has.
     Running,
+    /// It has, but did not when the sampler began to look: maybe only because another thread was stopped.
+    JustGot,
     /// It had until the sampler itself took it, a moment ago.
     JustLost,
     /// It waits for one.
@@ -140,10 +142,10 @@ impl Tracer<'_> {
         thread.idle_looks = 0;
         if let (true, Some(sched), None) = (self.is_crowded, sched, thread.activity.sleep()) {
             let turn = turn(before, sched, self.tick_started, || thread.status());
-            thread.looked.had_cpu = turn == Turn::Running;
+            thread.looked.had_cpu = matches!(turn, Turn::Running | Turn::JustGot);
             if turn != Turn::Asleep {
                 self.note_queueing(tid, sched, now);
-                if turn != Turn::Queued {
+                if matches!(turn, Turn::Running | Turn::JustLost) {
                     self.interrupt(tid, Some(sched), turn == Turn::JustLost);
                 }
                 return self.is_awake(process, now - before.at);
@@ -296,8 +298,11 @@ fn turn(before: LastLook, sched: SchedStat, tick_started: i64, status: impl FnOn
     if !status.is_ready {
         return Turn::Asleep;
     }
+    // Each moment since then was one of use or of queueing, and of use there was none before it got this CPU.
+    let got_at =
+        before.ready_since.filter(|_| !before.had_cpu).map(|since| since + before.sched.cpu_ns + sched.wait_ns);
     if status.has_cpu(sched.runs) {
-        return Turn::Running;
+        return if got_at.is_some_and(|got| got > tick_started) { Turn::JustGot } else { Turn::Running };
     }
     // It has none any more. If it had one up to when the sampler woke, it was the sampler that took it.
     let had_until = before.ready_since.map(|since| since + sched.cpu_ns + sched.wait_ns);
@@ -340,6 +345,15 @@ mod tests {
         assert_eq!(turn(came, now, 11 * MS, || status(true, 5)), Turn::Running);
         assert_eq!(turn(came, now, 11 * MS, || status(false, 6)), Turn::Asleep);
         assert_eq!(turn(came, now, 11 * MS, || None), Turn::Asleep, "its place shows more");
+    }
+
+    #[test]
+    fn who_got_its_cpu_after_the_tick_began_is_left_alone() {
+        let queued = LastLook { had_cpu: false, ..BEFORE };
+        let now = sched(MS, 3 * MS + 20_000, 6);
+        assert_eq!(turn(queued, now, 11 * MS, || status(true, 5)), Turn::JustGot);
+        assert_eq!(turn(queued, now, 12 * MS, || status(true, 5)), Turn::Running);
+        assert_eq!(turn(BEFORE, BEFORE.sched, 10 * MS, || status(true, 4)), Turn::Running, "it had it all the time");
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Tracer<'_> {
         let index = thread.index;
         let queued = queued_since(&interrupt, seen.sched);
         // It is not held while it queues for a CPU on the way to its stop.
-        let stopped = held - queued.min(held);
+        let stopped = if interrupt.lost_cpu { sys::monotonic_ns() - now } else { held - queued.min(held) };
         let call = seen.registers.syscall();
         thread.stopped_ns += stopped;
         if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
@@ -197,7 +197,9 @@ impl Tracer<'_> {
             thread.queued_ns = sched.wait_ns;
         }
         self.progress.stopped_ns.fetch_add(stopped.cast_unsigned(), Relaxed);
-        self.stops.add(stopped);
+        if !interrupt.lost_cpu {
+            self.stops.add(stopped);
+        }
         self.stops_in_window += 1;
         let wait_start = thread.activity.waited_until().max(now - queued);
         if self.in_flight > IN_FLIGHT_LIMIT {
