@@ -1,5 +1,5 @@
-//! What sampling costs a busy thread: how long it was held for its samples, seen by itself, and pairs of runs with and
-//! without the profiler.
+//! What sampling costs: how long a busy thread was held for its samples, seen by itself; what recordings of more threads
+//! say of themselves; and the wall time of fixed work under this and other recorders (`perf`, `samply`, where installed).
 //!
 //! `cargo bench -p traceview-tests --bench overhead [-- PAIRS]`
 
@@ -16,7 +16,7 @@ use traceview_tests::workload::workload;
 const SECONDS: &str = "2";
 
 fn main() -> io::Result<()> {
-    let pairs = env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(7);
+    let pairs = env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(9);
     let directory = tempfile::tempdir()?;
     let watcher = workload("gaps");
     let mut out = io::stdout().lock();
@@ -43,20 +43,92 @@ fn main() -> io::Result<()> {
     writeln!(out, "stopped for samples: median {:.2} % of the thread's CPU time", median(&mut off_cpu))?;
     writeln!(out, "with the way into the kernel and back: median {:.2} %", median(&mut gaps))?;
 
-    let work = workload("fixed_work");
-    let mut ratios = Vec::new();
-    for _ in 0..pairs {
-        let alone = own_seconds(&mut Command::new(&work), directory.path())?;
-        let sampled = own_seconds(&mut profiled(&work, &[], directory.path()), directory.path())?;
-        ratios.push(sampled / alone);
+    crowds(&mut out, directory.path())?;
+    against_others(&mut out, directory.path(), pairs)
+}
+
+/// What recordings of some busy and sleeping threads cost, by their own account.
+fn crowds(out: &mut dyn Write, directory: &Path) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{:<28} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "busy and sleeping threads", "stopped", "a stop", "99 %", "own CPU", "looks"
+    )?;
+    for (busy, asleep, rate) in
+        [(1, 0, 1000), (2, 0, 1000), (1, 200, 1000), (16, 0, 1000), (64, 0, 1000), (1, 0, 10_000)]
+    {
+        let (busy_text, asleep_text, rate_text) = (busy.to_string(), asleep.to_string(), rate.to_string());
+        let mut command = profiled_at(&rate_text, &workload("crowd"), &[&busy_text, &asleep_text, "5"], directory);
+        assert!(command.stdout(Stdio::null()).status()?.success(), "{command:?}");
+        let mut info = Command::new(env!("CARGO_BIN_EXE_traceview-under-test"));
+        let info = json(info.args(["info", "--json"]).arg(directory.join("out.json.gz")), directory)?;
+        let recorder = &info["recorder"];
+        let (cpu, wall) = (number(&info, "cpu_ns"), number(&info, "duration_ns"));
+        writeln!(
+            out,
+            "{:<28} {:>7.2} % {:>6.1} µs {:>6.1} µs {:>7.2} % {:>7.1} %",
+            format!("{busy} and {asleep} at {rate} Hz"),
+            100.0 * number(recorder, "stopped_ns") / cpu,
+            number(recorder, "stop_median_ns") / 1e3,
+            number(recorder, "stop_p99_ns") / 1e3,
+            100.0 * number(recorder, "cpu_ns") / wall,
+            100.0 * number(recorder, "ticks") / (number(recorder, "ticks") + number(recorder, "missed_ticks")),
+        )?;
     }
-    let (low, high) = (min(&ratios), max(&ratios));
-    writeln!(out, "wall time of fixed work, with/without: median {:.3} ({low:.3} to {high:.3})", median(&mut ratios))
+    Ok(())
+}
+
+/// Wall time of fixed work without and with several recorders, in turn.
+fn against_others(out: &mut dyn Write, directory: &Path, pairs: usize) -> io::Result<()> {
+    let work = workload("fixed_work");
+    let bare = || Command::new(&work);
+    let ours = || profiled(&work, &[], directory);
+    let perf = || {
+        let mut command = Command::new("perf");
+        command.args(["record", "-q", "-F", "1000", "-g", "-o"]).arg(directory.join("perf.data")).arg("--").arg(&work);
+        command
+    };
+    let samply = || {
+        let mut command = Command::new("samply");
+        command.args(["record", "-r", "1000", "--save-only", "-o"]).arg(directory.join("samply.json.gz")).arg(&work);
+        command
+    };
+    let recorders: [(&str, &dyn Fn() -> Command); 3] =
+        [("cargo-traceview", &ours), ("perf record -g", &perf), ("samply record", &samply)];
+    writeln!(out, "\nwall time of fixed work, with/without")?;
+    let mut ratios = vec![Vec::new(); recorders.len()];
+    for _ in 0..pairs {
+        for ((_, command), ratios) in recorders.iter().zip(&mut ratios) {
+            let alone = own_seconds(&mut bare(), directory)?;
+            // One that is not there, or may not be used here, is left out.
+            if let Ok(sampled) = own_seconds(command().stderr(Stdio::null()), directory) {
+                ratios.push(sampled / alone);
+            }
+        }
+    }
+    for ((name, _), ratios) in recorders.iter().zip(&mut ratios) {
+        if ratios.is_empty() {
+            writeln!(out, "{name:<20} cannot be run here")?;
+        } else {
+            let (low, high) = (min(ratios), max(ratios));
+            writeln!(out, "{name:<20} median {:.3} ({low:.3} to {high:.3})", median(ratios))?;
+        }
+    }
+    Ok(())
 }
 
 fn profiled(program: &Path, args: &[&str], directory: &Path) -> Command {
+    profiled_at("1000", program, args, directory)
+}
+
+fn profiled_at(rate: &str, program: &Path, args: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_traceview-under-test"));
-    command.args(["record", "-o"]).arg(directory.join("out.json.gz")).arg("--").arg(program).args(args);
+    command
+        .args(["record", "--no-open", "--rate", rate, "-o"])
+        .arg(directory.join("out.json.gz"))
+        .arg("--")
+        .arg(program)
+        .args(args);
     command.env("XDG_DATA_HOME", directory).stderr(Stdio::null());
     command
 }
@@ -81,7 +153,9 @@ impl Held {
 fn json(command: &mut Command, directory: &Path) -> io::Result<Value> {
     let path = directory.join("stdout");
     let status = command.stdout(File::create(&path)?).status()?;
-    assert!(status.success(), "{command:?}: {status}");
+    if !status.success() {
+        return Err(io::Error::other(format!("{command:?}: {status}")));
+    }
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 

@@ -254,7 +254,7 @@ impl Process {
     /// Forgets what is known of its memory: it is another program's from now on.
     pub(crate) fn forget_memory(&mut self) {
         self.mapped = false;
-        self.writable.clear();
+        self.writable = Vec::new();
         self.deep = None;
     }
 }
@@ -463,7 +463,8 @@ impl ThreadTable {
     /// Takes a process out; its number stays its own.
     pub(crate) fn remove_process(&mut self, pid: Tid) -> Option<ProcessIndex> {
         let index = self.alive.remove(&pid)?;
-        // Nothing of it stays open.
+        // Nothing of it stays open, and little in memory: a program can start very many.
+        self.process(index).forget_memory();
         self.process(index).meter = Meter::default();
         Some(index)
     }
