@@ -17,6 +17,7 @@ mod pprof;
 mod privileges;
 mod readme;
 mod sampler_truth;
+mod shared_out;
 mod stacks_and_maps;
 mod terminals;
 mod tidy;

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicUsize}
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use traceview_core::model::ExitStatus;
+
 use super::super::event::{ProcessIndex, ThreadIndex};
 use super::super::thread_table::{SharedProcess, Thread};
 use super::sys::{self, Tid};
@@ -58,6 +60,8 @@ pub(crate) enum Message {
         /// When.
         time: i64,
     },
+    /// The first program ended. Its first thread stays with the lead, but another can have taken its place by an exec.
+    RootExit(ExitStatus),
     /// Recording is over.
     End,
 }

@@ -119,6 +119,7 @@ impl Tracer<'_> {
             }
             Message::Thread(given) => self.take(*given),
             Message::Exec { pid, time } => self.on_exec_elsewhere(pid, time),
+            Message::RootExit(exit) => self.root_exit = Some(exit),
             Message::End => {}
         }
     }

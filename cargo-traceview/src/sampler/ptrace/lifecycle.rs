@@ -7,7 +7,7 @@ use super::super::proc_fs;
 use super::super::thread_table::Thread;
 use super::crew::Message;
 use super::sys::{self, Tid};
-use super::{Relaxed, Tracer, resume};
+use super::{LEAD, Relaxed, Tracer, resume};
 
 impl Tracer<'_> {
     /// Takes note of a thread that is new to us, whatever told us of it first. False if it is not to be traced (children
@@ -186,6 +186,9 @@ impl Tracer<'_> {
         self.end_process(tid, now, exit);
         if tid == self.root {
             self.root_exit = Some(exit);
+            if self.seat != LEAD {
+                self.crew.tell(LEAD, Message::RootExit(exit));
+            }
         }
     }
 

@@ -253,7 +253,9 @@ impl<'a> Tracer<'a> {
                 self.stop_with_program();
             }
             match self.work()? {
-                Reports::NobodyLeft => break,
+                Reports::NobodyLeft if self.crew.working() == 1 => break,
+                // Others have what is left.
+                Reports::NobodyLeft => self.await_message(),
                 Reports::AllTaken if self.root_exit.is_none() => self.await_report()?,
                 Reports::AllTaken | Reports::MoreToCome => {}
             }
