@@ -151,10 +151,9 @@ impl Tracer<'_> {
         if !is_given {
             resume(tid, 0);
         }
-        // A thread that was in a long system call went on with that after it was interrupted.
-        let held = sys::monotonic_ns() - interrupt.sent.max(self.nobody_held_at);
+        let resumed = sys::monotonic_ns();
         if let Some(seen) = seen {
-            self.digest(tid, seen, interrupt, now, held);
+            self.digest(tid, seen, interrupt, now, resumed);
         }
         if is_given {
             self.hand_over(tid);
@@ -169,14 +168,18 @@ impl Tracer<'_> {
         Some(Seen { registers, sched, stack })
     }
 
-    /// Makes a sample of what was seen of a thread that was held for `held` ns or less.
-    fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, held: i64) {
+    /// Makes a sample of what was seen of a thread whose report came at `now`, and that runs again since `resumed`.
+    fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, resumed: i64) {
         let own_queueing = self.own_queueing(&interrupt, now);
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let queued = queued_since(&interrupt, seen.sched);
-        // It is not held while it queues for a CPU on the way to its stop.
-        let stopped = if interrupt.lost_cpu { sys::monotonic_ns() - now } else { held - queued.min(held) };
+        // A thread that was in a long system call went on with that after it was interrupted, and one without a CPU queued:
+        // until it stopped its use of CPUs and its queueing went on.
+        let stopped_at =
+            thread.looked.ready_since.zip(seen.sched).map(|(since, sched)| since + sched.cpu_ns + sched.wait_ns);
+        let earliest = interrupt.sent.max(self.nobody_held_at);
+        let stopped = resumed - stopped_at.map_or(earliest, |at| at.max(earliest)).min(resumed);
         let call = seen.registers.syscall();
         thread.stopped_ns += stopped;
         if let Some(call) = call.filter(|call| call.goes_on_as_restart()) {
@@ -192,14 +195,12 @@ impl Tracer<'_> {
             stack: seen.stack,
         };
         if let Some(sched) = seen.sched {
-            let ready_since = Some(now - sched.cpu_ns - sched.wait_ns);
+            let ready_since = Some(resumed - sched.cpu_ns - sched.wait_ns);
             thread.looked = LastLook { at: now, sched, had_cpu: true, ready_since };
             thread.queued_ns = sched.wait_ns;
         }
         self.progress.stopped_ns.fetch_add(stopped.cast_unsigned(), Relaxed);
-        if !interrupt.lost_cpu {
-            self.stops.add(stopped);
-        }
+        self.stops.add(stopped);
         self.stops_in_window += 1;
         let wait_start = thread.activity.waited_until().max(now - queued);
         if self.in_flight > IN_FLIGHT_LIMIT {
