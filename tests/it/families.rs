@@ -1,5 +1,9 @@
 //! Processes and threads that come and go: fork, vfork, posix_spawn, exec, the leader's early end.
 
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
 use traceview_tests::recording::{Recorded, number, percentage};
 
 use crate::traceview;
@@ -65,4 +69,29 @@ fn work_goes_on_being_recorded_after_the_leader_ended() {
     assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);
     assert_named(&recorded, "work_without_leader");
     assert!(recorded.cpu_of_thread("tv-survivor") > 450_000_000);
+}
+
+/// Each process with its own name, words, life and end, also below a shell.
+#[test]
+fn processes_are_listed_with_their_commands_lives_and_ends() {
+    let traceview = traceview();
+    let script = traceview.path("script.sh");
+    fs::write(&script, "sh -c 'sleep 0.1; exit 3'\nsh -c 'kill -9 $$'\ntrue\n").unwrap();
+    let recorded = traceview.record_program("", Path::new("/bin/sh"), &script.display().to_string(), b"");
+    let info = recorded.info();
+    let list = info["process_list"].as_array().unwrap();
+    let words = |row: &Value| {
+        let words: Vec<&str> = row["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        words.join(" ")
+    };
+    let find = |command: &str| list.iter().find(|row| words(row) == command).unwrap_or_else(|| panic!("{info}"));
+    let (outer, sleep) = (find("sh -c sleep 0.1; exit 3"), find("sleep 0.1"));
+    assert_eq!((list.len(), &list[0]["parent"], &list[0]["exit"]), (4, &Value::Null, &json!({ "code": 0 })));
+    assert_eq!((&outer["parent"], &outer["exit"]), (&json!(0), &json!({ "code": 3 })));
+    assert_eq!((&sleep["name"], &sleep["exit"]), (&json!("sleep"), &json!({ "code": 0 })));
+    assert_eq!(&list[sleep["parent"].as_u64().unwrap() as usize], outer);
+    assert!((95_000_000..2_000_000_000).contains(&(number(sleep, "end_ns") - number(sleep, "start_ns"))), "{sleep}");
+    assert_eq!(find("sh -c kill -9 $$")["exit"], json!({ "signal": 9 }));
+    let text = traceview.run(["info".as_ref(), recorded.path.as_os_str()]);
+    assert!(text.text().contains("ended by signal 9 (SIGKILL)  sh -c 'kill -9 $$'"), "{}", text.text());
 }

@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use traceview_core::analysis::WaitKind;
 use traceview_core::format::{self, ReadOptions};
-use traceview_core::model::{Profile, StackId, WaitReason};
+use traceview_core::model::{Profile, StackId, Wait, WaitReason};
 
 use crate::traceview;
 
@@ -76,5 +77,42 @@ fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
         // A page fault at the start or end of the thread is a sleep elsewhere.
         let elsewhere = (all / 20).max(2);
         assert!(right > 0 && right + elsewhere >= all, "{workload}: {right} of {all} sleeps are below `{function}`");
+    }
+}
+
+#[test]
+fn waits_say_what_they_are_on_and_are_counted_by_kind() {
+    let traceview = traceview();
+    let recorded = traceview.record("", "waits_on", "");
+    let truth = recorded.truth();
+    let said = |name: &str| truth[name].as_str().unwrap().to_owned();
+    let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile;
+    let targets = [
+        ("tcp", "recvfrom", format!("socket tcp {}", said("tcp")), "[wait] recvfrom → socket tcp"),
+        ("udp", "recvfrom", format!("socket udp on {}", said("udp")), "[wait] recvfrom → socket udp"),
+        ("listener", "poll", format!("socket tcp listening on {}", said("listener")), ""),
+        ("unix-listener", "poll", format!("socket unix listening on {}", said("unix")), ""),
+        ("unix", "poll", "socket unix".to_owned(), ""),
+        ("pipe", "poll", "pipe".to_owned(), ""),
+        ("eventfd", "poll", "eventfd".to_owned(), ""),
+        ("timerfd", "poll", "timerfd".to_owned(), ""),
+        ("inotify", "poll", "inotify".to_owned(), ""),
+        ("several", "poll", "3 descriptors".to_owned(), "[wait] poll → descriptors"),
+        ("select", "pselect6", "timerfd".to_owned(), ""),
+        ("epoll", "epoll_wait", "epoll".to_owned(), ""),
+        ("futex", "futex", said("futex"), "[wait] futex"),
+    ];
+    for (name, syscall, target, kind) in targets {
+        let names = || profile.threads.iter().map(|thread| profile.string(thread.name)).collect::<Vec<_>>();
+        let thread = profile.threads.iter().find(|thread| profile.string(thread.name) == name);
+        let thread = thread.unwrap_or_else(|| panic!("no {name} in {:?}", names()));
+        let of_call = |wait: &Wait| wait.syscall.is_some_and(|id| profile.string(id) == syscall);
+        let waits: Vec<Wait> = thread.waits.iter().filter(of_call).collect();
+        assert!(!waits.is_empty(), "{name}: no wait in {syscall}");
+        let kind = if kind.is_empty() { format!("[wait] {syscall} → {target}") } else { kind.to_owned() };
+        for wait in waits {
+            assert_eq!(wait.target.map(|target| profile.string(target)), Some(target.as_str()), "{name}");
+            assert_eq!(WaitKind::of(&profile, &wait).label(&profile), kind, "{name}");
+        }
     }
 }

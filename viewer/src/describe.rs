@@ -201,7 +201,10 @@ pub fn wait_facts(document: &Document, wait: &Wait) -> Facts {
     };
     let mut facts: Facts = vec![("Reason".into(), reason.to_owned())];
     facts.extend(text(wait.syscall).map(|syscall| ("System call".into(), syscall)));
-    facts.extend(text(wait.target).map(|target| ("Waited for".into(), target)));
+    facts.extend(text(wait.target).map(|target| {
+        let title = if target.starts_with("0x") { "Futex at" } else { "Waited for" };
+        (title.into(), target)
+    }));
     if wait.inferred && wait.stack.is_some() {
         facts.push(("Stack".into(), "inferred from memory; the thread was not stopped".to_owned()));
     }

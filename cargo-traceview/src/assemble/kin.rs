@@ -188,6 +188,7 @@ mod tests {
             exit: end.map(|_| ExitStatus::Code(0)),
             group: Some(pid),
             usage: Vec::new(),
+            hidden_looks: 0,
         }
     }
 

@@ -5,6 +5,7 @@ mod counters;
 mod kin;
 mod marker_kinds;
 mod markers;
+mod programs;
 mod warnings;
 
 use traceview_core::model::check::Invalid;

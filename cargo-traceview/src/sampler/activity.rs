@@ -35,14 +35,14 @@ pub(crate) struct Sleep {
     pub(crate) since: i64,
     /// The system call.
     pub(crate) syscall: Option<u64>,
-    /// The call's first argument.
-    pub(crate) first_argument: u64,
+    /// The call's first arguments.
+    pub(crate) arguments: [u64; 3],
     /// Stack pointer and program counter: while these stay, it has not moved.
     pub(crate) place: (u64, u64),
     /// How often it was put on a CPU before; `None` if that cannot be read.
     pub(crate) runs: Option<u64>,
-    /// What the call's descriptor is, once it is settled.
-    pub(crate) target: Option<String>,
+    /// Whether the unwinder was told what it waits on.
+    pub(crate) has_target: bool,
     ticks: u32,
     seen: bool,
 }
@@ -51,15 +51,20 @@ impl Sleep {
     /// A sleep that was just seen.
     pub(crate) const fn new(
         since: i64,
-        (syscall, first_argument): (Option<u64>, u64),
+        (syscall, arguments): (Option<u64>, [u64; 3]),
         place: (u64, u64),
         runs: Option<u64>,
     ) -> Self {
-        Self { since, syscall, first_argument, place, runs, target: None, ticks: 1, seen: false }
+        Self { since, syscall, arguments, place, runs, has_target: false, ticks: 1, seen: false }
     }
 
     const fn is_settled(&self) -> bool {
         self.ticks >= SETTLED
+    }
+
+    /// Whether another look at the thread found the same: its place, and what it waits on, which the first argument says.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.place, self.arguments[0]) == (other.place, other.arguments[0])
     }
 }
 
@@ -107,7 +112,7 @@ impl Activity {
     pub(crate) fn seen_asleep(&mut self, seen: Sleep) -> (Option<Wait>, Step) {
         let now = seen.since;
         let sleep = match &mut self.state {
-            State::Asleep(sleep) if sleep.place == seen.place => sleep,
+            State::Asleep(sleep) if sleep.is_like(&seen) => sleep,
             _ => {
                 let wait = self.wake(now);
                 self.state = State::Asleep(seen);
@@ -170,14 +175,14 @@ impl Activity {
 }
 
 const fn of(thread: ThreadIndex, reason: WaitReason, end: i64) -> Wait {
-    Wait { thread, start: end, end, reason, syscall: None, target: None, stack: WaitStack::Unseen }
+    Wait { thread, start: end, end, reason, syscall: None, has_target: false, stack: WaitStack::Unseen }
 }
 
 fn finished(thread: ThreadIndex, sleep: &Sleep, now: i64) -> Wait {
     Wait {
         start: sleep.since,
         syscall: sleep.syscall,
-        target: sleep.target.clone(),
+        has_target: sleep.has_target,
         stack: if sleep.seen { WaitStack::Asleep } else { WaitStack::Unseen },
         ..of(thread, WaitReason::Blocked, now)
     }
@@ -191,7 +196,7 @@ mod tests {
     const THERE: (u64, u64) = (0x7000, 0x2000);
 
     fn sleep(since: i64, place: (u64, u64), runs: u64) -> Sleep {
-        Sleep::new(since, (Some(202), 0), place, Some(runs))
+        Sleep::new(since, (Some(202), [0; 3]), place, Some(runs))
     }
 
     fn span(wait: Option<Wait>) -> Option<(i64, i64, WaitReason, bool)> {
@@ -240,6 +245,14 @@ mod tests {
         assert_eq!((span(wait), step), (Some((10, 20, WaitReason::Blocked, true)), Step::LookAgain));
         assert_eq!(activity.seen_asleep(sleep(21, THERE, 6)), (None, Step::SeeStack));
         assert_eq!(span(activity.wake(30)), Some((20, 30, WaitReason::Blocked, false)), "it woke before it was seen");
+    }
+
+    #[test]
+    fn the_same_call_on_something_else_is_another_sleep() {
+        let mut activity = settled();
+        let elsewhere = Sleep { arguments: [7, 0, 0], ..sleep(20, HERE, 6) };
+        let (wait, step) = activity.seen_asleep(elsewhere);
+        assert_eq!((span(wait), step), (Some((10, 20, WaitReason::Blocked, true)), Step::LookAgain));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::kinship::EndedCall;
 use super::proc_fs::MapEntry;
 use super::ptrace::sys::Tid;
+use super::target::Target;
 use crate::unwind::deep::HeldWalk;
 
 /// A process of the recording, numbered from 0 in order of appearance.
@@ -102,8 +103,22 @@ pub(crate) enum Event {
         /// Where it sleeps.
         snapshot: Snapshot,
     },
+    /// What a sleeping thread waits on; it is that of the [`Event::Wait`]s that follow and say so.
+    Target {
+        /// Which.
+        thread: ThreadIndex,
+        /// Its id.
+        tid: Tid,
+        /// What.
+        target: Target,
+    },
     /// A thread's sleep is over.
     Wait(Wait),
+    /// A thread of this process was there, but could not be looked at.
+    Hidden {
+        /// Which.
+        process: ProcessIndex,
+    },
 }
 
 /// The start of another program.
@@ -251,8 +266,8 @@ pub(crate) struct Wait {
     pub(crate) reason: traceview_core::model::WaitReason,
     /// The system call it slept in.
     pub(crate) syscall: Option<u64>,
-    /// What that call's descriptor is.
-    pub(crate) target: Option<String>,
+    /// Whether what the call waits on is that of the thread's last [`Event::Target`].
+    pub(crate) has_target: bool,
     /// What its stack is.
     pub(crate) stack: WaitStack,
 }

@@ -14,6 +14,7 @@ mod own_signals;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
 mod spread;
+pub(crate) mod target;
 mod thread_table;
 
 pub(crate) use thread_table::LARGEST_COPY;

@@ -185,6 +185,40 @@ pub(crate) fn parse_status(text: &str) -> Status {
     status
 }
 
+/// What the profiler itself may do, and with it what it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Privileges {
+    /// Its effective user.
+    pub(crate) user: u32,
+    /// Its effective group.
+    pub(crate) group: u32,
+    /// Whether no program may give more rights to it.
+    pub(crate) no_new_privileges: bool,
+    /// Whether it may trace programs with more rights (`CAP_SYS_PTRACE`).
+    pub(crate) may_trace_all: bool,
+}
+
+/// The number of `CAP_SYS_PTRACE`.
+const CAP_SYS_PTRACE: u32 = 19;
+
+/// What this process may do; `None` when that cannot be read.
+pub(crate) fn read_own_privileges() -> Option<Privileges> {
+    parse_privileges(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn parse_privileges(status: &str) -> Option<Privileges> {
+    let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).map(str::trim);
+    // Real, effective, saved, of the file system.
+    let effective = |key: &str| value(key)?.split_ascii_whitespace().nth(1)?.parse().ok();
+    let capabilities = u64::from_str_radix(value("CapEff")?, 16).ok()?;
+    Some(Privileges {
+        user: effective("Uid")?,
+        group: effective("Gid")?,
+        no_new_privileges: value("NoNewPrivs").is_some_and(|value| value != "0"),
+        may_trace_all: capabilities & (1 << CAP_SYS_PTRACE) != 0,
+    })
+}
+
 /// A line of `/proc/PID/maps`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct MapEntry {
@@ -283,13 +317,6 @@ pub(crate) fn read_command_line(pid: Tid, tid: Tid) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { text.split('\0').map(str::to_owned).collect() }
 }
 
-/// What file descriptor `fd` of a thread is: `pipe`, `socket`, `eventfd`, `timerfd`, …, or a path. By the thread's own
-/// id: a first thread that ended has no descriptors any more.
-pub(crate) fn describe_fd(tid: Tid, fd: u64) -> Option<String> {
-    let target = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).ok()?;
-    Some(fd_kind(&target.to_string_lossy()))
-}
-
 /// The process that descriptor `fd` of a thread refers to, if it is one of a process (`pidfd_open`).
 pub(crate) fn process_of_fd(tid: Tid, fd: u64) -> Option<Tid> {
     parse_process_of_fd(&std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).ok()?)
@@ -306,17 +333,6 @@ pub(crate) fn parse_resident_pages(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Turns the target of a `/proc/PID/fd` link into what people call it.
-fn fd_kind(target: &str) -> String {
-    if let Some(kind) = target.strip_prefix("anon_inode:") {
-        return kind.trim_matches(|c| c == '[' || c == ']').to_owned();
-    }
-    match target.split_once(":[") {
-        Some((kind @ ("pipe" | "socket"), _)) => kind.to_owned(),
-        _ => target.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,6 +341,18 @@ mod tests {
     fn written_bytes_are_read() {
         assert_eq!(parse_written_bytes("rchar: 7\nwchar: 42\nsyscr: 1\nwrite_bytes: 9\n"), Some(42));
         assert_eq!(parse_written_bytes("rchar: 7\n"), None);
+    }
+
+    #[test]
+    fn privileges_are_read() {
+        let status = |caps: &str| {
+            format!("Name:\tUid\nUid:\t1000\t1001\t0\t0\nGid:\t5\t6\t7\t8\nCapEff:\t{caps}\nNoNewPrivs:\t1\n")
+        };
+        let user = Privileges { user: 1001, group: 6, no_new_privileges: true, may_trace_all: false };
+        assert_eq!(parse_privileges(&status("0000000000000000")), Some(user));
+        let tracer = Privileges { may_trace_all: true, ..user };
+        assert_eq!(parse_privileges(&status("0000000000080000")), Some(tracer));
+        assert_eq!(parse_privileges("Uid:\t1\n"), None);
     }
 
     #[test]
@@ -395,15 +423,6 @@ mod tests {
         assert_eq!(maps[1].path, "[stack]");
         assert!(maps[1].writable && !maps[0].writable);
         assert!(!maps[2].readable && maps[2].path.is_empty());
-    }
-
-    #[test]
-    fn descriptors_are_named_for_what_they_are() {
-        assert_eq!(fd_kind("pipe:[1234]"), "pipe");
-        assert_eq!(fd_kind("socket:[99]"), "socket");
-        assert_eq!(fd_kind("anon_inode:[eventfd]"), "eventfd");
-        assert_eq!(fd_kind("anon_inode:inotify"), "inotify");
-        assert_eq!(fd_kind("/tmp/x:[y"), "/tmp/x:[y");
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
+    /// Whether its name was read while it slept, too: threads are named after they start, and can end unseen.
+    pub(crate) named_asleep: bool,
     /// What the last look or stop found.
     pub(crate) looked: LastLook,
     /// Time in a queue for a CPU that was made waits of, as its clock shows it.
@@ -131,6 +133,7 @@ impl Thread {
             stack_need: LARGEST_COPY,
             rest_until: 0,
             named: false,
+            named_asleep: false,
             looked: LastLook { at: 0, sched: SchedStat::default(), had_cpu: false, ready_since: None },
             queued_ns: 0,
             stops: 0,

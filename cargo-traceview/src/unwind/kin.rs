@@ -28,6 +28,7 @@ impl Unwinder<'_> {
             exit: None,
             group: None,
             usage: Vec::new(),
+            hidden_looks: 0,
         });
         let space = parent.map(|parent| self.spaces[parent].clone()).unwrap_or_default();
         self.spaces.push(space);

@@ -13,6 +13,8 @@ mod images;
 mod kin;
 mod mappings;
 mod recording;
+mod sockets;
+mod targets;
 mod walk;
 
 use std::collections::VecDeque;
@@ -31,6 +33,7 @@ use deep::{DeepRules, HeldWalk};
 use images::Images;
 use mappings::MappingLog;
 use recording::Interner;
+use targets::Targets;
 use walk::{RuleCache, StackCopy, Start, Walked, walk};
 
 pub use images::{ImageIndex, LoadedImage};
@@ -63,6 +66,7 @@ pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &[Sender<Recycled>], s
         threads: Vec::new(),
         asleep: Vec::new(),
         blocked: Vec::new(),
+        targets: Targets::default(),
         mappings: MappingLog::default(),
     };
     while let Some(event) = unwinder.next_event() {
@@ -105,6 +109,7 @@ struct Unwinder<'a> {
     asleep: Vec<Option<(u32, bool)>>,
     /// The stack of each thread in its current (or last) call that waits for another's end.
     blocked: Vec<Option<u32>>,
+    targets: Targets,
     mappings: MappingLog,
 }
 
@@ -153,11 +158,14 @@ impl Unwinder<'_> {
                 let process = self.threads[thread].process;
                 self.asleep[thread] = Some(self.unwind(process, sys::monotonic_ns(), snapshot));
             }
+            Event::Target { thread, tid, target } => self.targets.note(thread, tid, &target),
             Event::Wait(wait) => self.on_wait(wait),
+            Event::Hidden { process } => self.processes[process].hidden_looks += 1,
         }
     }
 
     fn on_wait(&mut self, wait: Wait) {
+        let target = wait.has_target.then(|| self.targets.text(wait.thread)).flatten();
         let stack = match wait.stack {
             WaitStack::Unseen => None,
             WaitStack::Asleep => self.asleep[wait.thread],
@@ -170,7 +178,7 @@ impl Unwinder<'_> {
             inferred: stack.is_some_and(|(_, inferred)| inferred),
             reason: wait.reason,
             syscall: wait.syscall,
-            target: wait.target,
+            target,
         });
     }
 
@@ -347,7 +355,6 @@ impl Unwinder<'_> {
             frames: self.interner.frames,
             stacks: self.interner.stacks,
             quality: traceview_core::model::Quality::default(),
-            hidden_looks: 0,
         }
     }
 }

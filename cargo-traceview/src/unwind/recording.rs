@@ -1,5 +1,6 @@
 //! What was recorded, before anything has a name.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::FxHashMap;
@@ -34,8 +35,6 @@ pub struct Recording {
     pub stacks: Vec<(Option<u32>, u32)>,
     /// How well it went.
     pub quality: Quality,
-    /// How often a thread was there, but could not be looked at.
-    pub hidden_looks: u64,
 }
 
 /// A process.
@@ -59,6 +58,8 @@ pub struct ProcessRecord {
     pub group: Option<i32>,
     /// What it used, in order of time.
     pub usage: Vec<RawUsage>,
+    /// How often a thread of it was there, but could not be looked at.
+    pub hidden_looks: u64,
 }
 
 /// What a process used from its start up to a moment.
@@ -197,7 +198,7 @@ pub struct RawWait {
     /// In which system call.
     pub syscall: Option<u64>,
     /// On what.
-    pub target: Option<String>,
+    pub target: Option<Arc<str>>,
     /// Whether the stack was inferred.
     pub inferred: bool,
 }
@@ -253,7 +254,6 @@ impl Recording {
     /// Closes the recording with what the tracer counted.
     pub(crate) fn end(&mut self, end: &TraceEnd, progress: &Progress) {
         self.end = end.time - self.start_monotonic_ns;
-        self.hidden_looks = end.hidden_looks;
         self.quality = Quality {
             ticks: progress.ticks.load(Relaxed),
             missed_ticks: end.missed_ticks,

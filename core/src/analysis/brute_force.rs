@@ -134,7 +134,7 @@ fn seen(profile: &Profile, selection: &Selection, measure: Measure) -> Vec<Seen>
         for wait in thread.waits.iter().filter(|_| matches!(measure, Measure::OffCpu | Measure::Wall)) {
             let value = (0..wait.duration.0).filter(|ns| selection.range.contains(Time(wait.start.0 + ns))).count();
             if value > 0 {
-                let label = WaitKind::of(&wait).label(profile).into_owned();
+                let label = WaitKind::of(profile, &wait).label(profile).into_owned();
                 let value = i64::try_from(value).expect("short waits");
                 all.push(Seen { frames: frames(wait.stack), wait: Some(label), value });
             }

@@ -35,5 +35,5 @@ pub use inverted::InvertedTree;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
-pub use waits::WaitKind;
+pub use waits::{TargetKind, WaitKind};
 pub use whole::Whole;

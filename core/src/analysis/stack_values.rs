@@ -92,7 +92,7 @@ impl StackValues {
             }
         }
         if matches!(measure, Measure::OffCpu | Measure::Wall) {
-            values.add_waits(threads, selection);
+            values.add_waits(profile, threads, selection);
         }
         values.total = values.sum();
         values.whole = values.measure_whole();
@@ -186,7 +186,7 @@ impl StackValues {
         }
     }
 
-    fn add_waits(&mut self, threads: &[&Thread], selection: &Selection) {
+    fn add_waits(&mut self, profile: &Profile, threads: &[&Thread], selection: &Selection) {
         let mut kinds: FxHashMap<WaitKind, usize> = FxHashMap::default();
         let mut cells: FxHashMap<(Option<StackId>, usize), Amount> = FxHashMap::default();
         for wait in threads.iter().flat_map(|thread| thread.waits.iter()) {
@@ -195,9 +195,10 @@ impl StackValues {
                 continue;
             }
             let next = self.wait_kinds.len();
-            let kind = *kinds.entry(WaitKind::of(&wait)).or_insert(next);
+            let of_wait = WaitKind::of(profile, &wait);
+            let kind = *kinds.entry(of_wait).or_insert(next);
             if kind == next {
-                self.wait_kinds.push(WaitKind::of(&wait));
+                self.wait_kinds.push(of_wait);
             }
             cells.entry((wait.stack, kind)).or_default().add_one(to_float(time.0));
         }

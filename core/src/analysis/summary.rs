@@ -241,7 +241,7 @@ fn unsampled_cpu(profile: &Profile) -> Nanos {
 fn activity(profile: &Profile, index: usize, thread: &Thread) -> ThreadActivity {
     let mut kinds: FxHashMap<WaitKind, (u64, Nanos)> = FxHashMap::default();
     for wait in thread.waits.iter() {
-        let (count, time) = kinds.entry(WaitKind::of(&wait)).or_default();
+        let (count, time) = kinds.entry(WaitKind::of(profile, &wait)).or_default();
         *count += 1;
         *time += wait.duration;
     }

@@ -16,7 +16,8 @@ pub struct WaitTable {
     pub reason: Vec<WaitReason>,
     /// The system call that it slept in, for example `futex`.
     pub syscall: Vec<Option<StringId>>,
-    /// What the call's file descriptor is, for example `pipe` or a path.
+    /// What the call was made on: a path, `pipe`, `epoll` and the like, `socket tcp 10.0.0.1:443` (with its peer),
+    /// `socket tcp listening on 0.0.0.0:80`, `17 descriptors`, or the address of a futex as `0x7f0012345678`.
     pub target: Vec<Option<StringId>>,
     /// Whether the stack was put together from what lay in memory, because the thread was not stopped to look at it.
     pub inferred: Vec<bool>,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::json::{to_json, two_decimals};
 use super::number::{count, format_duration, format_percent};
+use super::processes::{ProcessInfo, write_processes};
 use super::style::{Style, printable};
 use super::table::{Name, TableRow, write_table};
 use crate::analysis::{Share, Summary, ThreadActivity};
@@ -28,11 +29,13 @@ pub struct InfoSource {
 
 /// `profile` as JSON: `{format, version, name, duration_ns, start_unix_ns, cpu_ns, user_ns, system_ns, processes,
 /// threads: [{name, pid, tid, samples, slices, markers, waits, short_waits,
-/// short_waits_ns, cpu_ns, start_ns, end_ns}], libraries, functions,
+/// short_waits_ns, cpu_ns, start_ns, end_ns}], process_list: [{pid, parent, name, command, start_ns, end_ns, exit}],
+/// libraries, functions,
 /// frames, stacks, flows, counters, symbolized_percent, own_symbolized_percent, rooted_percent, truncated, lost,
 /// recorder: {ticks, missed_ticks, stopped_ns, stop_median_ns, stop_p99_ns, late_median_ns, late_p99_ns, cpu_ns}, cut:
 /// [{reason, samples}], extra: [{name, value}], warnings: [{code, count, first, message}]}`.
 ///
+/// A process's `parent` is a row of `process_list`, `command` its words, `exit` `{code}` or `{signal}`.
 /// `truncated` counts the samples whose stack was cut short, `cut` says why. Process and thread ids are numbers, or
 /// strings where the file has strings. What is not known is `null`.
 pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
@@ -50,6 +53,7 @@ pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
         system_ns: nanos(summary.system),
         processes: profile.processes.len(),
         threads: profile.threads.iter().zip(&summary.threads).map(|row| ThreadInfo::of(profile, row)).collect(),
+        process_list: profile.processes.iter().map(|process| ProcessInfo::of(profile, process)).collect(),
         libraries: profile.libraries.len(),
         functions: profile.functions.len(),
         frames: profile.frames.len(),
@@ -97,6 +101,7 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
     let extra = profile.meta.extra.iter().map(|(name, value)| format!("{name}: {value}"));
     line("Further", &extra.collect::<Vec<_>>().join(", "))?;
     writeln!(out)?;
+    write_processes(out, profile, style)?;
     write_threads(out, profile, &summary, style)?;
     for (index, warning) in profile.meta.warnings.iter().enumerate() {
         let times = if warning.count > 1 { format!(" ({} times)", warning.count) } else { String::new() };
@@ -108,11 +113,12 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
 }
 
 /// The words as a shell takes them, so that the line can be copied and run.
-fn command_text(words: &[String]) -> String {
+pub(super) fn command_text(words: &[impl AsRef<str>]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
     let quoted = words.iter().map(|word| {
+        let word = word.as_ref();
         if !word.is_empty() && word.chars().all(is_plain) {
-            word.clone()
+            word.to_owned()
         } else {
             format!("'{}'", word.replace('\'', r"'\''"))
         }
@@ -156,7 +162,8 @@ fn sampling_text(profile: &Profile, summary: &Summary) -> String {
     let spread = |spread: Spread| format!("{} (99 %: {})", format_duration(spread.median), format_duration(spread.p99));
     parts.extend(quality.lateness.map(|late| format!("{} late", spread(late))));
     parts.extend(quality.stops.map(|stops| format!("stops of {}", spread(stops))));
-    if let Some(wall) = summary.wall.filter(|wall| wall.0 > 0) {
+    let wall = summary.wall.filter(|wall| wall.0 > 0 && quality.ticks > 0);
+    if let Some(wall) = wall {
         let percent = 100.0 * quality.recorder_cpu.as_secs_f64() / wall.as_secs_f64();
         parts.push(format!("own CPU {} of a core", format_percent(percent)));
     }
@@ -258,6 +265,7 @@ struct Info<'a> {
     system_ns: Option<i64>,
     processes: usize,
     threads: Vec<ThreadInfo<'a>>,
+    process_list: Vec<ProcessInfo<'a>>,
     libraries: usize,
     functions: usize,
     frames: usize,
@@ -293,7 +301,7 @@ struct ThreadInfo<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum SystemId<'a> {
+pub(super) enum SystemId<'a> {
     Number(i64),
     Text(&'a str),
 }
@@ -365,7 +373,7 @@ impl<'a> ThreadInfo<'a> {
 }
 
 impl<'a> SystemId<'a> {
-    fn of(id: &'a OsId) -> Self {
+    pub(super) fn of(id: &'a OsId) -> Self {
         match id {
             OsId::Number(number) => Self::Number(*number),
             OsId::Text(text) => Self::Text(text),

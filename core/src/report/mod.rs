@@ -8,6 +8,7 @@ mod json;
 mod label;
 mod number;
 mod outline;
+mod processes;
 mod style;
 mod summary;
 mod table;

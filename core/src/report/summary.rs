@@ -110,14 +110,18 @@ fn quality(profile: &Profile, summary: &Summary) -> String {
     if summary.unsampled_cpu > Nanos::ZERO {
         text.push_str(&format!(", {} of CPU time not sampled", format_duration(summary.unsampled_cpu)));
     }
-    match profile.processes.first().and_then(|process| process.exit) {
-        Some(ExitStatus::Code(code)) => text.push_str(&format!(", exit {code}")),
-        Some(ExitStatus::Signal(signal)) => {
-            text.push_str(&format!(", ended by signal {signal}{}", signal_name(signal)));
-        }
-        None => {}
+    if let Some(exit) = profile.processes.first().and_then(|process| process.exit) {
+        text.push_str(&format!(", {}", exit_text(exit)));
     }
     text
+}
+
+/// `exit 3`, or `ended by signal 9 (SIGKILL)`.
+pub(super) fn exit_text(exit: ExitStatus) -> String {
+    match exit {
+        ExitStatus::Code(code) => format!("exit {code}"),
+        ExitStatus::Signal(signal) => format!("ended by signal {signal}{}", signal_name(signal)),
+    }
 }
 
 /// ` (SIGSEGV)`, for the signals that end programs.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::analysis::fixture::Fixture;
 use crate::analysis::{InvertedTree, Measure, Selection, StackValues, call_tree, functions};
-use crate::model::{ExitStatus, Nanos, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning};
+use crate::model::{ExitStatus, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning};
 
 const WIDE: Style = Style { width: None, color: false };
 const NARROW: Style = Style { width: Some(50), color: false };
@@ -241,6 +241,50 @@ fn info_says_what_there_is_and_what_is_missing() {
     assert_eq!(json["threads"][0]["cpu_ns"], 101_000_000);
     assert_eq!((&json["threads"][1]["tid"], &json["threads"][1]["cpu_ns"]), (&101.into(), &Value::Null));
     assert_eq!((&json["warnings"][0]["code"], &json["warnings"][0]["count"]), (&"stripped".into(), &2.into()));
+}
+
+#[test]
+fn info_lists_processes_where_there_are_several() {
+    let mut fixture = demo();
+    let name = fixture.builder.string("sh");
+    let command_line = ["sh", "-c", "sleep 1; true"].map(|word| fixture.builder.string(word)).to_vec();
+    let first = fixture.builder.process_mut(ProcessId::new(0));
+    (first.start, first.end) = (Some(Time(0)), Some(Time(2_140_000_000)));
+    let child = Process {
+        pid: OsId::Number(102),
+        parent: Some(ProcessId::new(0)),
+        name,
+        command_line,
+        start: Some(Time(500_000_000)),
+        end: Some(Time(1_500_000_000)),
+        exit: Some(ExitStatus::Signal(9)),
+    };
+    let unknown = Process { command_line: Vec::new(), start: None, end: None, exit: None, ..child.clone() };
+    fixture.builder.add_process(child);
+    fixture.builder.add_process(unknown);
+    let profile = fixture.finish();
+    let expected = lines(
+        r"
+        |
+        |PID  parent  started   lived                          end  process
+        |100             0 ns  2.14 s                       exit 3  demo
+        |102     100   500 ms  1.00 s  ended by signal 9 (SIGKILL)  sh -c 'sleep 1; true'
+        |102     100                                                sh
+        |
+        |CPU time",
+    );
+    let text = info(&profile, WIDE);
+    assert!(text.contains(expected.trim_end()), "{text}");
+
+    let json = parse(&info_json(&profile, &InfoSource { format: "firefox".to_owned(), version: Some(64) }));
+    let list = json["process_list"].as_array().unwrap();
+    assert_eq!((list.len(), &json["processes"]), (3, &3.into()));
+    assert_eq!(
+        list[1].to_string(),
+        r#"{"command":["sh","-c","sleep 1; true"],"end_ns":1500000000,"exit":{"signal":9},"name":"sh","parent":0,"pid":102,"start_ns":500000000}"#
+    );
+    assert_eq!((&list[0]["exit"]["code"], &list[0]["parent"]), (&3.into(), &Value::Null));
+    assert_eq!((&list[2]["exit"], &list[2]["end_ns"]), (&Value::Null, &Value::Null));
 }
 
 fn sum(rows: &[Value], field: &str) -> i64 {

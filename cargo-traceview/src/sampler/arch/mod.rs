@@ -10,7 +10,7 @@ mod syscalls_x86_64;
 use std::borrow::Cow;
 
 use current::syscall_name;
-pub(crate) use current::{RESTART_SYSCALL, Registers};
+pub(crate) use current::{RESTART_SYSCALL, Registers, call_target};
 
 /// What people call system call `number`.
 pub(crate) fn syscall_label(number: u64) -> Cow<'static, str> {
@@ -31,6 +31,19 @@ impl SyscallState {
     pub(crate) const fn goes_on_as_restart(self) -> bool {
         self.result == -ERESTART_RESTARTBLOCK
     }
+}
+
+/// What says on what a system call waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CallTarget {
+    /// The first argument is a descriptor.
+    Descriptor,
+    /// The first argument is the address of a word that is waited for (`futex`).
+    Word,
+    /// The first argument is the address of a list of `struct pollfd`, the second its length.
+    PollList,
+    /// The first argument is one more than the largest descriptor in the sets at the others (`select`).
+    SelectSets,
 }
 
 /// The timeout of a system call.

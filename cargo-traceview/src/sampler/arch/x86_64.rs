@@ -1,7 +1,7 @@
 //! x86_64.
 
 use super::syscalls_x86_64::SYSCALLS;
-use super::{SyscallState, Timeout};
+use super::{CallTarget, SyscallState, Timeout};
 
 /// The call that redoes an interrupted one that has a deadline.
 pub(crate) const RESTART_SYSCALL: u64 = 219;
@@ -134,6 +134,50 @@ impl Registers {
         };
         call(&self.0) == call(&other.0)
     }
+}
+
+/// What says on what call `number` waits; `None` if it waits on nothing of that kind.
+pub(crate) const fn call_target(number: u64) -> Option<CallTarget> {
+    Some(match number.cast_signed() {
+        libc::SYS_read
+        | libc::SYS_write
+        | libc::SYS_ioctl
+        | libc::SYS_pread64
+        | libc::SYS_pwrite64
+        | libc::SYS_readv
+        | libc::SYS_writev
+        | libc::SYS_preadv
+        | libc::SYS_pwritev
+        | libc::SYS_preadv2
+        | libc::SYS_pwritev2
+        | libc::SYS_sendfile
+        | libc::SYS_splice
+        | libc::SYS_copy_file_range
+        | libc::SYS_connect
+        | libc::SYS_accept
+        | libc::SYS_accept4
+        | libc::SYS_sendto
+        | libc::SYS_recvfrom
+        | libc::SYS_sendmsg
+        | libc::SYS_recvmsg
+        | libc::SYS_sendmmsg
+        | libc::SYS_recvmmsg
+        | libc::SYS_fcntl
+        | libc::SYS_flock
+        | libc::SYS_fsync
+        | libc::SYS_fdatasync
+        | libc::SYS_ftruncate
+        | libc::SYS_fallocate
+        | libc::SYS_getdents64
+        | libc::SYS_epoll_wait
+        | libc::SYS_epoll_pwait
+        | libc::SYS_epoll_pwait2
+        | libc::SYS_io_uring_enter => CallTarget::Descriptor,
+        libc::SYS_futex => CallTarget::Word,
+        libc::SYS_poll | libc::SYS_ppoll => CallTarget::PollList,
+        libc::SYS_select | libc::SYS_pselect6 => CallTarget::SelectSets,
+        _ => return None,
+    })
 }
 
 /// The name of system call `number`.

@@ -91,6 +91,7 @@ impl Tracer<'_> {
             thread.open_files();
             thread.stack_range = (0, 0);
             thread.named = false;
+            thread.named_asleep = false;
             if tid == self.root && !self.progress.running.swap(true, Relaxed) {
                 // What the profiler's own child used before it became the program is not the program's.
                 let _own = thread.charge();

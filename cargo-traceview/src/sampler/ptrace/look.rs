@@ -3,7 +3,8 @@
 use super::super::activity::{Sleep, Step};
 use super::super::arch::RESTART_SYSCALL;
 use super::super::event::{Event, ProcessIndex, Snapshot, Wait, WaitStack};
-use super::super::proc_fs::{self, SchedStat, Status, Whereabouts};
+use super::super::proc_fs::{SchedStat, Status, Whereabouts};
+use super::super::target::Target;
 use super::super::thread_table::{Interrupt, LastLook, Place};
 use super::sys::{self, Tid};
 use super::{IN_FLIGHT_LIMIT, SHORTEST_QUEUEING_NS, Tracer};
@@ -161,7 +162,9 @@ impl Tracer<'_> {
         match thread.whereabouts() {
             None => {
                 // A thread that is there, but hides.
-                self.hidden_looks += u64::from(sched.is_some());
+                if sched.is_some() {
+                    self.send(Event::Hidden { process });
+                }
                 self.is_awake(process, now - before.at)
             }
             Some(Whereabouts::Running) => {
@@ -179,7 +182,7 @@ impl Tracer<'_> {
                 let used = sched.map_or(0, |sched| sched.cpu_ns - before.sched.cpu_ns);
                 self.table.process(process).explained_ns += used;
                 self.watch_call(tid, now, (syscall, arguments), (sp, pc), runs);
-                self.asleep(tid, Sleep::new(now, (syscall, arguments[0]), (sp, pc), runs));
+                self.asleep(tid, Sleep::new(now, (syscall, arguments), (sp, pc), runs));
                 Place::Near
             }
         }
@@ -248,15 +251,22 @@ impl Tracer<'_> {
             return;
         }
         let Some(thread) = self.table.get(tid) else { return };
+        if !std::mem::replace(&mut thread.named_asleep, true) {
+            self.send_name(tid);
+        }
+        let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let Some(sleep) = thread.activity.sleep() else { return };
-        if sleep.syscall.is_some_and(takes_descriptor) {
-            sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
+        let (syscall, arguments, (sp, pc), runs) = (sleep.syscall, sleep.arguments, sleep.place, sleep.runs);
+        let read = |address, buffer: &mut [u8]| sys::read_memory(tid, address, buffer);
+        let target = syscall.and_then(|syscall| Target::of(tid, syscall, arguments, read));
+        sleep.has_target = target.is_some();
+        if let Some(target) = target {
+            self.send(Event::Target { thread: index, tid, target });
         }
         if self.in_flight > IN_FLIGHT_LIMIT {
             return;
         }
-        let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
         let stack = self.copy_stack(tid, sp);
         let Some(thread) = self.table.get(tid) else { return };
         // If it woke while its stack was copied, the copy is of no moment that ever was.
@@ -271,16 +281,6 @@ impl Tracer<'_> {
             self.recycle(stack);
         }
     }
-}
-
-/// Whether the first argument of the call is a file descriptor.
-fn takes_descriptor(number: u64) -> bool {
-    // read write ioctl pread64 pwrite64 readv writev sendfile accept connect sendto recvfrom sendmsg recvmsg flock fsync
-    // fdatasync epoll_wait epoll_pwait accept4 preadv recvmmsg epoll_pwait2
-    matches!(
-        number,
-        0 | 1 | 16..=20 | 40 | 42..=47 | 73..=75 | 232 | 281 | 288 | 295 | 299 | 441
-    )
 }
 
 /// Tells of a thread that was not seen asleep whether it has a CPU now. `before` is what was known of it, `sched` what the

@@ -110,8 +110,6 @@ pub(crate) struct TraceEnd {
     pub(crate) kill_at: i64,
     /// What the ticker counted.
     pub(crate) missed_ticks: u64,
-    /// How often a thread was there, but could not be looked at.
-    pub(crate) hidden_looks: u64,
     /// For how long threads were held for a sample.
     pub(crate) stops: Times,
     /// How late the ticks were.
@@ -123,7 +121,6 @@ impl TraceEnd {
     pub(crate) fn add(&mut self, other: &Self) {
         self.survivors += other.survivors;
         self.missed_ticks = self.missed_ticks.max(other.missed_ticks);
-        self.hidden_looks += other.hidden_looks;
         self.stops.merge(&other.stops);
         self.lateness.merge(&other.lateness);
     }
@@ -151,7 +148,6 @@ pub(crate) struct Tracer<'a> {
     tick_started: i64,
     /// The last moment at which no thread waited for its report to be taken.
     nobody_held_at: i64,
-    hidden_looks: u64,
     /// When to read what processes use.
     meters_due: i64,
     stops: Times,
@@ -200,7 +196,6 @@ impl<'a> Tracer<'a> {
             in_flight: 0,
             tick_started: now,
             nobody_held_at: now,
-            hidden_looks: 0,
             meters_due: now,
             stops: Times::default(),
             lateness: Times::default(),
@@ -292,7 +287,6 @@ impl<'a> Tracer<'a> {
             survivors,
             kill_at,
             missed_ticks: self.ticker.missed(),
-            hidden_looks: self.hidden_looks,
             stops: self.stops,
             lateness: self.lateness,
         }

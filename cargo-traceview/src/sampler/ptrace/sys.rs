@@ -7,7 +7,7 @@
     reason = "ptrace, waitpid and the process clocks have no safe wrapper that keeps real-time signals"
 )]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -190,6 +190,12 @@ pub(crate) fn read_memory(tid: Tid, address: u64, buffer: &mut [u8]) -> usize {
     // SAFETY: `local` is `buffer`, exclusively ours; `remote` is an address of another process, checked by the kernel.
     let read = unsafe { libc::process_vm_readv(tid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(read).unwrap_or(0)
+}
+
+/// Whether the file at `path` gives capabilities to whoever runs it.
+pub(crate) fn has_capabilities(path: &CStr) -> bool {
+    // SAFETY: both names are strings; without room for the value only its size is asked for.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
 /// A set of signals.

@@ -141,7 +141,7 @@ impl Writer<'_> {
     fn add_waits(&mut self, thread: &Thread, column: usize, sums: &mut Sums) {
         for wait in counted_waits(thread) {
             let caller = wait.stack.map(|stack| self.code.stack(stack));
-            let name = WaitKind::of(&wait).label(self.profile);
+            let name = WaitKind::of(self.profile, &wait).label(self.profile);
             let stack = self.code.stack_ending_in(caller, &name, Place::Kernel, &mut self.strings);
             let row = sums.row((stack, None));
             sums.add(row, column, wait.duration.0);
