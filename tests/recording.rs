@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
+use traceview_core::format::{self, ReadOptions};
+use traceview_core::model::Profile;
 
 use crate::firefox;
 use crate::process::Finished;
@@ -55,6 +57,16 @@ impl<'a> Recorded<'a> {
     #[must_use]
     pub fn file(&self) -> firefox::File {
         firefox::File::read(&self.path)
+    }
+
+    /// The file as a reader of the format sees it.
+    ///
+    /// # Panics
+    /// When it is not readable.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let bytes = std::fs::read(&self.path).expect("it was saved");
+        format::read(&bytes, &ReadOptions::default()).expect("our own files are valid").profile
     }
 
     /// CPU nanoseconds of all threads of that name, as `info` says.

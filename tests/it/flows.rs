@@ -18,7 +18,7 @@ type Pairs = BTreeSet<(i64, i64)>;
 
 fn profile(recorded: &Recorded<'_>) -> Profile {
     assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);
-    format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile
+    recorded.profile()
 }
 
 /// `1:2 3:4 ` of a workload's truth.

@@ -66,8 +66,11 @@ use traceview_tests::workload::workload;
 
 use crate::traceview;
 
+/// A workload, its arguments, and whether what it printed is good.
+type SelfCheck = (&'static str, &'static str, fn(&Value) -> bool);
+
 /// Workloads that check themselves, and what they say when all is well.
-const SELF_CHECKS: [(&str, &str, fn(&Value) -> bool); 19] = [
+const SELF_CHECKS: [SelfCheck; 19] = [
     ("corners", "storm 28 6", no_faults),
     ("corners", "storm 17 6", no_faults),
     ("corners", "storm 18 6", no_faults),
@@ -164,9 +167,9 @@ fn ended_at_any_moment_it_saves_and_leaves_nobody_stopped() {
             thread::sleep(Duration::from_millis(11 * delay));
             // A terminal sends SIGINT to all, somebody else SIGTERM to us.
             if signal == "INT" {
-                running.signal_group(signal)
+                running.signal_group(signal);
             } else {
-                running.signal(signal)
+                running.signal(signal);
             }
             let finished = running.finish();
             // Too early for the program, it ends the program's beginnings.

@@ -1,10 +1,8 @@
 //! Recordings of workloads that know where their time goes: off their CPU, in the kernel, in crowds, in short lives.
 
-use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use traceview_core::format::{self, ReadOptions};
 use traceview_core::model::{Profile, WaitReason};
 use traceview_tests::recording::{Recorded, number, percentage};
 
@@ -18,7 +16,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn profile(recorded: &Recorded<'_>) -> Profile {
     assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);
-    format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile
+    recorded.profile()
 }
 
 /// Names and numbers of the truth that begin so.

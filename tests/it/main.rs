@@ -6,6 +6,7 @@ mod cargo_build;
 mod errors;
 mod exit_status;
 mod families;
+#[cfg(test)]
 mod flows;
 mod gecko;
 mod hazards;

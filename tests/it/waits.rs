@@ -1,9 +1,6 @@
 //! Waits: what a sleeping thread waits for, and the stack that led there, although it is never stopped for that.
 
-use std::fs;
-
 use traceview_core::analysis::WaitKind;
-use traceview_core::format::{self, ReadOptions};
 use traceview_core::model::{Profile, StackId, Wait, WaitReason};
 
 use crate::traceview;
@@ -21,8 +18,7 @@ fn functions(profile: &Profile, stack: StackId) -> Vec<&str> {
 fn each_wait_has_the_call_and_the_stack_that_made_it() {
     let traceview = traceview();
     let recorded = traceview.record("", "idle_mix", "all 40");
-    let bytes = fs::read(&recorded.path).unwrap();
-    let profile = format::read(&bytes, &ReadOptions::default()).unwrap().profile;
+    let profile = recorded.profile();
     let rooted = profile.rooted_stacks();
     let main = profile.threads.iter().find(|thread| thread.is_main).unwrap();
     // The system call, and the function of the workload that made it.
@@ -63,7 +59,7 @@ fn sleepers_are_walked_through_code_with_and_without_frame_pointers() {
         [("threads", "0.5", "tv-sleeper", "long_sleep"), ("demo", "", "till-1", "book_sale")]
     {
         let recorded = traceview.record("", workload, args);
-        let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile;
+        let profile = recorded.profile();
         let rooted = profile.rooted_stacks();
         let thread = profile.threads.iter().find(|candidate| profile.string(candidate.name) == thread).unwrap();
         let sleeps = thread.waits.iter().filter(|wait| wait.reason == WaitReason::Blocked);
@@ -86,7 +82,7 @@ fn waits_say_what_they_are_on_and_are_counted_by_kind() {
     let recorded = traceview.record("", "waits_on", "");
     let truth = recorded.truth();
     let said = |name: &str| truth[name].as_str().unwrap().to_owned();
-    let profile = format::read(&fs::read(&recorded.path).unwrap(), &ReadOptions::default()).unwrap().profile;
+    let profile = recorded.profile();
     let targets = [
         ("tcp", "recvfrom", format!("socket tcp {}", said("tcp")), "[wait] recvfrom → socket tcp"),
         ("udp", "recvfrom", format!("socket udp on {}", said("udp")), "[wait] recvfrom → socket udp"),

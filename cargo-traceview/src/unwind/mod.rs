@@ -159,12 +159,12 @@ impl Unwinder<'_> {
                 self.asleep[thread] = Some(self.unwind(process, sys::monotonic_ns(), snapshot));
             }
             Event::Target { thread, tid, target } => self.targets.note(thread, tid, &target),
-            Event::Wait(wait) => self.on_wait(wait),
+            Event::Wait(wait) => self.on_wait(&wait),
             Event::Hidden { process } => self.processes[process].hidden_looks += 1,
         }
     }
 
-    fn on_wait(&mut self, wait: Wait) {
+    fn on_wait(&mut self, wait: &Wait) {
         let target = wait.has_target.then(|| self.targets.text(wait.thread)).flatten();
         let stack = match wait.stack {
             WaitStack::Unseen => None,
