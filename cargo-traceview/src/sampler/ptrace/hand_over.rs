@@ -7,7 +7,7 @@ use super::super::arch::Registers;
 use super::super::event::{Event, ThreadEnd};
 use super::crew::{Given, LOAD_UNIT, Message, Offer};
 use super::sys::{self, Tid};
-use super::{Relaxed, Tracer, resume};
+use super::{LEAD, Relaxed, Tracer, resume};
 
 /// A thread is held for no longer than this until its new tracer is ready.
 const READY_WITHIN_NS: i64 = 300_000;
@@ -126,8 +126,19 @@ impl Tracer<'_> {
 
     /// There is no thread: waits for one.
     pub(super) fn await_message(&mut self) {
+        // It would come again and again.
+        self.alarm.set(i64::MAX);
+        self.crew.rest(self.seat);
         if let Ok(message) = self.channels.inbox.recv_timeout(IDLE) {
             self.on_message(message);
+        }
+        let now = sys::monotonic_ns();
+        self.balance = Balance::new(now);
+        self.stops_in_window = 0;
+        let passed = self.ticker.pass(now);
+        if self.seat == LEAD {
+            // The others looked.
+            self.progress.ticks.fetch_add(passed, Relaxed);
         }
     }
 }
