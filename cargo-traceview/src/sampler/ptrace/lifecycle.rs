@@ -208,6 +208,11 @@ impl Tracer<'_> {
         let (unsampled_ns, usage) = last(&mut thread);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
         let process = self.table.process(thread.process);
+        if process.live.load(Relaxed) > process.threads.len() + 1 {
+            // Before others can tell of the process's end or next program: its memory is forgotten with that.
+            self.flush_all();
+        }
+        let process = self.table.process(thread.process);
         let is_last = process.live.fetch_sub(1, Relaxed) == 1;
         let is_elsewhere = process.threads.is_empty() && !is_last && process.pid != self.root;
         if is_elsewhere {
