@@ -76,8 +76,10 @@ impl Tracer<'_> {
         self.flush_all();
         match self.table.release(tid) {
             Some((thread, process)) if sys::detach(tid, 0).is_ok() => {
+                let of = thread.process;
                 self.crew.tell(to, Message::Thread(Box::new(Given { thread, process })));
                 offer.give();
+                self.leave_to_others(of);
                 self.balance.giving = (left > 1).then_some((to, left - 1));
             }
             // It was killed while it was held, which is yet to be reported.

@@ -214,12 +214,19 @@ impl Tracer<'_> {
         }
         let process = self.table.process(thread.process);
         let is_last = process.live.fetch_sub(1, Relaxed) == 1;
-        let is_elsewhere = process.threads.is_empty() && !is_last && process.pid != self.root;
-        if is_elsewhere {
-            // What is left of it is for other tracers to tell of.
-            self.table.remove_process(thread.pid);
+        if !is_last {
+            self.leave_to_others(thread.process);
         }
         is_last
+    }
+
+    /// What is left of a process of which this tracer has no thread any more is for others to tell of.
+    pub(super) fn leave_to_others(&mut self, process: ProcessIndex) {
+        let process = self.table.process(process);
+        let pid = process.pid;
+        if process.threads.is_empty() && pid != self.root {
+            self.table.remove_process(pid);
+        }
     }
 
     /// Reads the thread's name.
