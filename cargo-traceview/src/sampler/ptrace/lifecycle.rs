@@ -122,8 +122,9 @@ impl Tracer<'_> {
             thread.open_files();
             charged = thread.schedstat();
         }
-        self.end_thread(former, now, read_last);
+        // In this order: the process never is without a thread.
         self.start_thread(process, tid, now, false);
+        self.end_thread(former, now, read_last);
         if let (Some(thread), Some(charged)) = (self.table.get(tid), charged) {
             thread.charged = charged;
             thread.cpu_before_ns = charged.cpu_ns;
