@@ -205,6 +205,7 @@ impl Tracer<'_> {
     fn end_thread(&mut self, tid: Tid, now: i64, last: impl FnOnce(&mut Thread) -> (i64, Option<ThreadUsage>)) -> bool {
         self.wake(tid, now);
         let Some(mut thread) = self.table.remove(tid) else { return false };
+        self.made_again.retain(|(other, _)| *other != tid);
         self.progress.threads.fetch_sub(1, Relaxed);
         let (unsampled_ns, usage) = last(&mut thread);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
