@@ -54,12 +54,10 @@ impl Tracer<'_> {
 
     /// A thread reports an event, and is held while we look.
     pub(super) fn on_event(&mut self, tid: Tid, event: i32, now: i64) {
-        if event != libc::PTRACE_EVENT_EXEC {
+        if event == libc::PTRACE_EVENT_EXEC {
+            self.on_exec(tid, now);
+        } else {
             self.meet(tid, now);
-        }
-        match event {
-            libc::PTRACE_EVENT_EXEC => self.on_exec(tid, now),
-            _ => {}
         }
     }
 
