@@ -10,7 +10,7 @@ use super::super::kinship::{Asked, Awaited, Sighting};
 use super::super::proc_fs;
 use super::super::thread_table::SMALL_STACK;
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, Stack, Tracer};
+use super::{Stack, Tracer};
 
 /// How much is copied of the stack of a thread that did not do anything yet: what its first function was given.
 const STACK_OF_A_NEW_THREAD: usize = 512;
@@ -117,7 +117,7 @@ impl Tracer<'_> {
             Asked::OwnGroup => sys::process_group(pid).map(Awaited::Group),
         };
         let mut is_whole = false;
-        if awaited.is_some() && self.in_flight <= IN_FLIGHT_LIMIT {
+        if awaited.is_some() && !self.is_out_of_memory() {
             let stack = self.copy_stack(tid, sp);
             // If it woke while its stack was copied, the copy is of no moment that ever was.
             is_whole = self.table.get(tid).is_some_and(|thread| thread.runs() == runs);
@@ -147,7 +147,7 @@ impl Tracer<'_> {
     /// known.
     fn see_held(&mut self, tid: Tid, guess: usize) -> Option<(Registers, Option<Snapshot>)> {
         let mut registers = Registers::new(sys::registers(tid).ok()?);
-        if self.in_flight > IN_FLIGHT_LIMIT {
+        if self.is_out_of_memory() {
             return Some((registers, None));
         }
         if registers.is_in_vfork() {

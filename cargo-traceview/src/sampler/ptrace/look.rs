@@ -6,7 +6,7 @@ use super::super::event::{Event, ProcessIndex, Snapshot, Wait, WaitStack};
 use super::super::proc_fs::{self, SchedStat, Status, Whereabouts};
 use super::super::thread_table::{Interrupt, LastLook, Place};
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, SHORTEST_QUEUEING_NS, Tracer};
+use super::{SHORTEST_QUEUEING_NS, Tracer};
 
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
@@ -247,13 +247,14 @@ impl Tracer<'_> {
         if !self.options.off_cpu {
             return;
         }
+        let is_out_of_memory = self.is_out_of_memory();
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let Some(sleep) = thread.activity.sleep() else { return };
         if sleep.syscall.is_some_and(takes_descriptor) {
             sleep.target = proc_fs::describe_fd(tid, sleep.first_argument);
         }
-        if self.in_flight > IN_FLIGHT_LIMIT {
+        if is_out_of_memory {
             return;
         }
         let (syscall, (sp, pc), runs) = (sleep.syscall, sleep.place, sleep.runs);
