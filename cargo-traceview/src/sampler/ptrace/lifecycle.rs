@@ -167,7 +167,7 @@ impl Tracer<'_> {
             return;
         }
         let exit = sys::exit_status(tid);
-        if sys::detach(tid, 0).is_err() {
+        if sys::detach(tid, 0).is_err() && pid.is_none_or(|pid| pid == tid) {
             // It was killed meanwhile, and will be reported as gone.
             return;
         }
@@ -180,9 +180,13 @@ impl Tracer<'_> {
 
     /// A thread is gone.
     pub(super) fn on_gone(&mut self, tid: Tid, now: i64, exit: ExitStatus) {
-        self.end_thread(tid, now, |_gone| (0, None));
-        // A process reports by its first thread's id, once all its threads are gone.
+        let pid = self.table.get(tid).map(|thread| thread.pid);
+        let is_last = self.end_thread(tid, now, |_gone| (0, None));
+        // A process reports by its first thread's id, once all its threads are gone, unless that was let go before.
         self.end_process(tid, now, exit);
+        if let Some(pid) = pid.filter(|pid| is_last && *pid != self.root) {
+            self.end_process(pid, now, exit);
+        }
         if tid == self.root {
             self.root_exit = Some(exit);
             if self.seat != LEAD {
