@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::arch::Registers;
-use super::super::event::{Event, ThreadEnd};
+use super::super::event::{Event, Stack, ThreadEnd};
 use super::crew::{Given, LOAD_UNIT, Message, Offer};
+use super::report::Seen;
 use super::sys::{self, Tid};
 use super::{LEAD, Relaxed, Tracer, resume};
 
@@ -49,13 +49,15 @@ impl Tracer<'_> {
         self.stops_in_window = 0;
     }
 
-    /// Whether a thread that is held with these registers is handed over now.
-    pub(super) fn is_to_be_given(&mut self, tid: Tid, registers: &Registers) -> bool {
+    /// Whether a thread that is held, and was seen so, is handed over now.
+    pub(super) fn is_to_be_given(&self, tid: Tid, seen: &Seen) -> bool {
         self.balance.giving.is_some()
             // Its end must be told to us.
             && tid != self.root
             // In user code, so that it starts nothing and ends nothing before it is seized.
-            && registers.syscall().is_none()
+            && seen.registers.syscall().is_none()
+            // Of a process that hides its memory (PR_SET_DUMPABLE) no thread could be seized again.
+            && matches!(&seen.stack, Stack::Copied { bytes, .. } if !bytes.is_empty())
             && !self.unannounced.contains(&tid)
             && !self.made_again.iter().any(|(other, _)| *other == tid)
     }

@@ -147,7 +147,7 @@ impl Tracer<'_> {
         if let Some(seen) = &seen {
             self.mend_call(tid, &seen.registers, None, now);
         }
-        let is_given = seen.as_ref().is_some_and(|seen| self.is_to_be_given(tid, &seen.registers));
+        let is_given = seen.as_ref().is_some_and(|seen| self.is_to_be_given(tid, seen));
         if !is_given {
             resume(tid, 0);
         }
@@ -244,10 +244,10 @@ impl Tracer<'_> {
 }
 
 /// What was seen of a thread that was held.
-struct Seen {
-    registers: Registers,
+pub(super) struct Seen {
+    pub(super) registers: Registers,
     sched: Option<SchedStat>,
-    stack: Stack,
+    pub(super) stack: Stack,
 }
 
 /// For how long the thread queued for a CPU between when it was to be looked at and when it stopped, all of the wait that
