@@ -43,6 +43,18 @@ impl Ticker {
         true
     }
 
+    /// There was nobody to look at until `now_ns`: the slots until then are not missed. How many they are.
+    pub(crate) fn pass(&mut self, now_ns: i64) -> u64 {
+        if now_ns < self.next_slot {
+            return 0;
+        }
+        // With the one that is to come next: the deadline in it could be over.
+        let passed = (now_ns - self.next_slot) / self.period_ns + 2;
+        self.next_slot += passed * self.period_ns;
+        self.deadline = self.jittered();
+        passed.cast_unsigned()
+    }
+
     /// When to look next.
     pub(crate) const fn deadline(&self) -> i64 {
         self.deadline
@@ -114,5 +126,16 @@ mod tests {
         assert!(ticker.is_due(10_300_000));
         assert_eq!(ticker.missed(), 8);
         assert!(ticker.deadline() - 10_300_000 < 2_000_000);
+    }
+
+    #[test]
+    fn slots_without_anybody_to_look_at_are_not_missed() {
+        let mut ticker = Ticker::new(1000, 0);
+        assert_eq!(ticker.pass(400_000), 0, "the first slot is to come");
+        assert_eq!(ticker.pass(10_300_000), 11);
+        assert!((10_300_001..13_000_000).contains(&ticker.deadline()), "{}", ticker.deadline());
+        let due = ticker.deadline();
+        assert!(ticker.is_due(due));
+        assert_eq!((ticker.missed(), ticker.last_deadline()), (0, due));
     }
 }

@@ -182,6 +182,11 @@ impl Crew {
         self.is_over.load(Acquire)
     }
 
+    /// The tracer in `seat` has nothing to do.
+    pub(super) fn rest(&self, seat: usize) {
+        self.seats[seat].load.store(0, Relaxed);
+    }
+
     /// The tracer in `seat` has this load now, at so many ticks a second: who should get some of it, and which part.
     pub(super) fn share(&self, seat: usize, load: u32, ticks_a_second: u32) -> Option<(usize, f64)> {
         self.seats[seat].load.store(load, Relaxed);

@@ -77,7 +77,10 @@ impl Tracer<'_> {
                 return;
             }
             self.again_or_over(tid, registers, &status, now)
-        } else if status.is_filtered && signal.is_none() && !status.has_signal_waiting() {
+        } else if status.is_filtered
+            && signal.is_none_or(|signal| status.ignores(signal))
+            && !status.has_signal_waiting()
+        {
             // The program never makes the call by which the kernel would go on, and its filter may forbid it.
             registers.made_again()
         } else {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::arch::Registers;
-use super::super::event::{Event, ThreadEnd};
+use super::super::event::{Event, Stack, ThreadEnd};
 use super::crew::{Given, LOAD_UNIT, Message, Offer};
+use super::report::Seen;
 use super::sys::{self, Tid};
-use super::{Relaxed, Tracer, resume};
+use super::{LEAD, Relaxed, Tracer, resume};
 
 /// A thread is held for no longer than this until its new tracer is ready.
 const READY_WITHIN_NS: i64 = 300_000;
@@ -49,13 +49,15 @@ impl Tracer<'_> {
         self.stops_in_window = 0;
     }
 
-    /// Whether a thread that is held with these registers is handed over now.
-    pub(super) fn is_to_be_given(&mut self, tid: Tid, registers: &Registers) -> bool {
+    /// Whether a thread that is held, and was seen so, is handed over now.
+    pub(super) fn is_to_be_given(&self, tid: Tid, seen: &Seen) -> bool {
         self.balance.giving.is_some()
             // Its end must be told to us.
             && tid != self.root
             // In user code, so that it starts nothing and ends nothing before it is seized.
-            && registers.syscall().is_none()
+            && seen.registers.syscall().is_none()
+            // Of a process that hides its memory (PR_SET_DUMPABLE) no thread could be seized again.
+            && matches!(&seen.stack, Stack::Copied { bytes, .. } if !bytes.is_empty())
             && !self.unannounced.contains(&tid)
             && !self.made_again.iter().any(|(other, _)| *other == tid)
     }
@@ -76,8 +78,10 @@ impl Tracer<'_> {
         self.flush_all();
         match self.table.release(tid) {
             Some((thread, process)) if sys::detach(tid, 0).is_ok() => {
+                let of = thread.process;
                 self.crew.tell(to, Message::Thread(Box::new(Given { thread, process })));
                 offer.give();
+                self.leave_to_others(of);
                 self.balance.giving = (left > 1).then_some((to, left - 1));
             }
             // It was killed while it was held, which is yet to be reported.
@@ -126,8 +130,19 @@ impl Tracer<'_> {
 
     /// There is no thread: waits for one.
     pub(super) fn await_message(&mut self) {
+        // It would come again and again.
+        self.alarm.set(i64::MAX);
+        self.crew.rest(self.seat);
         if let Ok(message) = self.channels.inbox.recv_timeout(IDLE) {
             self.on_message(message);
+        }
+        let now = sys::monotonic_ns();
+        self.balance = Balance::new(now);
+        self.stops_in_window = 0;
+        let passed = self.ticker.pass(now);
+        if self.seat == LEAD {
+            // The others looked.
+            self.progress.ticks.fetch_add(passed, Relaxed);
         }
     }
 }

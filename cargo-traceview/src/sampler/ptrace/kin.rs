@@ -10,7 +10,7 @@ use super::super::kinship::{Asked, Awaited, Sighting};
 use super::super::proc_fs;
 use super::super::thread_table::SMALL_STACK;
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, Stack, Tracer};
+use super::{Stack, Tracer};
 
 /// How much is copied of the stack of a thread that did not do anything yet: what its first function was given.
 const STACK_OF_A_NEW_THREAD: usize = 512;
@@ -36,7 +36,7 @@ impl Tracer<'_> {
         };
         // The kernel says its id as we see it, whatever namespace it is in.
         let child = Tid::try_from(sys::event_message(tid).ok()?).ok()?;
-        let snapshot = self.see_held(tid, SMALL_STACK).map(|(_, snapshot)| snapshot);
+        let snapshot = self.see_held(tid, SMALL_STACK).and_then(|(_, snapshot)| snapshot);
         Some(Creation { child, how, snapshot })
     }
 
@@ -69,7 +69,7 @@ impl Tracer<'_> {
         let index = thread.index;
         // A new process has a copy of its parent's stack, a new thread an empty one.
         let guess = if thread.pid == tid { SMALL_STACK } else { STACK_OF_A_NEW_THREAD };
-        if let Some((_, snapshot)) = self.see_held(tid, guess) {
+        if let Some((_, Some(snapshot))) = self.see_held(tid, guess) {
             self.send(Event::FirstStop { thread: index, snapshot });
         }
     }
@@ -83,7 +83,7 @@ impl Tracer<'_> {
         let call = registers.syscall().map(|call| call.number);
         let thread_pointer = registers.thread_pointer();
         let group = sys::process_group(pid);
-        self.send(Event::Exit(Exit { thread: index, call, thread_pointer, group, snapshot: Some(snapshot) }));
+        self.send(Event::Exit(Exit { thread: index, call, thread_pointer, group, snapshot }));
     }
 
     /// Where a new program starts; its thread is held.
@@ -117,7 +117,7 @@ impl Tracer<'_> {
             Asked::OwnGroup => sys::process_group(pid).map(Awaited::Group),
         };
         let mut is_whole = false;
-        if awaited.is_some() && self.in_flight <= IN_FLIGHT_LIMIT {
+        if awaited.is_some() && !self.is_out_of_memory() {
             let stack = self.copy_stack(tid, sp);
             // If it woke while its stack was copied, the copy is of no moment that ever was.
             is_whole = self.table.get(tid).is_some_and(|thread| thread.runs() == runs);
@@ -143,12 +143,13 @@ impl Tracer<'_> {
         }
     }
 
-    /// Registers and stack of a thread that is held; `guess` bytes of a stack whose end is not known.
-    fn see_held(&mut self, tid: Tid, guess: usize) -> Option<(Registers, Snapshot)> {
-        if self.in_flight > IN_FLIGHT_LIMIT {
-            return None;
-        }
+    /// Registers and, if there is memory for it, stack of a thread that is held; `guess` bytes of a stack whose end is not
+    /// known.
+    fn see_held(&mut self, tid: Tid, guess: usize) -> Option<(Registers, Option<Snapshot>)> {
         let mut registers = Registers::new(sys::registers(tid).ok()?);
+        if self.is_out_of_memory() {
+            return Some((registers, None));
+        }
         if registers.is_in_vfork() {
             let mut next = [0];
             sys::read_memory(tid, registers.pc(), &mut next);
@@ -156,7 +157,7 @@ impl Tracer<'_> {
         }
         let stack = self.copy_known(tid, registers.sp(), guess);
         let snapshot = self.snapshot(tid, &registers, stack);
-        Some((registers, snapshot))
+        Some((registers, Some(snapshot)))
     }
 
     /// The marker says what the thread did, so the system call that it is in is no frame of its stack.

@@ -121,8 +121,9 @@ impl Tracer<'_> {
             thread.open_files();
             charged = thread.schedstat();
         }
-        self.end_thread(former, now, read_last);
+        // In this order: the process never is without a thread.
         self.start_thread(process, tid, now, false);
+        self.end_thread(former, now, read_last);
         if let (Some(thread), Some(charged)) = (self.table.get(tid), charged) {
             thread.charged = charged;
             thread.cpu_before_ns = charged.cpu_ns;
@@ -167,7 +168,7 @@ impl Tracer<'_> {
             return;
         }
         let exit = sys::exit_status(tid);
-        if sys::detach(tid, 0).is_err() {
+        if sys::detach(tid, 0).is_err() && pid.is_none_or(|pid| pid == tid) {
             // It was killed meanwhile, and will be reported as gone.
             return;
         }
@@ -180,9 +181,13 @@ impl Tracer<'_> {
 
     /// A thread is gone.
     pub(super) fn on_gone(&mut self, tid: Tid, now: i64, exit: ExitStatus) {
-        self.end_thread(tid, now, |_gone| (0, None));
-        // A process reports by its first thread's id, once all its threads are gone.
+        let pid = self.table.get(tid).map(|thread| thread.pid);
+        let is_last = self.end_thread(tid, now, |_gone| (0, None));
+        // A process reports by its first thread's id, once all its threads are gone, unless that was let go before.
         self.end_process(tid, now, exit);
+        if let Some(pid) = pid.filter(|pid| is_last && *pid != self.root) {
+            self.end_process(pid, now, exit);
+        }
         if tid == self.root {
             self.root_exit = Some(exit);
             if self.seat != LEAD {
@@ -203,17 +208,30 @@ impl Tracer<'_> {
     fn end_thread(&mut self, tid: Tid, now: i64, last: impl FnOnce(&mut Thread) -> (i64, Option<ThreadUsage>)) -> bool {
         self.wake(tid, now);
         let Some(mut thread) = self.table.remove(tid) else { return false };
+        self.made_again.retain(|(other, _)| *other != tid);
         self.progress.threads.fetch_sub(1, Relaxed);
         let (unsampled_ns, usage) = last(&mut thread);
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time: Some(now), unsampled_ns, usage }));
         let process = self.table.process(thread.process);
+        if process.live.load(Relaxed) > process.threads.len() + 1 {
+            // Before others can tell of the process's end or next program: its memory is forgotten with that.
+            self.flush_all();
+        }
+        let process = self.table.process(thread.process);
         let is_last = process.live.fetch_sub(1, Relaxed) == 1;
-        let is_elsewhere = process.threads.is_empty() && !is_last && process.pid != self.root;
-        if is_elsewhere {
-            // What is left of it is for other tracers to tell of.
-            self.table.remove_process(thread.pid);
+        if !is_last {
+            self.leave_to_others(thread.process);
         }
         is_last
+    }
+
+    /// What is left of a process of which this tracer has no thread any more is for others to tell of.
+    pub(super) fn leave_to_others(&mut self, process: ProcessIndex) {
+        let process = self.table.process(process);
+        let pid = process.pid;
+        if process.threads.is_empty() && pid != self.root {
+            self.table.remove_process(pid);
+        }
     }
 
     /// Reads the thread's name.

@@ -7,7 +7,7 @@ use super::super::proc_fs::{SchedStat, Status, Whereabouts};
 use super::super::target::Target;
 use super::super::thread_table::{Interrupt, LastLook, Place};
 use super::sys::{self, Tid};
-use super::{IN_FLIGHT_LIMIT, SHORTEST_QUEUEING_NS, Tracer};
+use super::{SHORTEST_QUEUEING_NS, Tracer};
 
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
@@ -250,6 +250,7 @@ impl Tracer<'_> {
         if !self.options.off_cpu {
             return;
         }
+        let is_out_of_memory = self.is_out_of_memory();
         let Some(thread) = self.table.get(tid) else { return };
         if !std::mem::replace(&mut thread.named_asleep, true) {
             self.send_name(tid);
@@ -264,7 +265,7 @@ impl Tracer<'_> {
         if let Some(target) = target {
             self.send(Event::Target { thread: index, tid, target });
         }
-        if self.in_flight > IN_FLIGHT_LIMIT {
+        if is_out_of_memory {
             return;
         }
         let stack = self.copy_stack(tid, sp);

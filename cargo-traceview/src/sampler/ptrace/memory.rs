@@ -6,8 +6,8 @@ use super::super::arch::Registers;
 use super::super::event::{Event, Stack};
 use super::super::proc_fs;
 use super::super::thread_table::{LARGEST_COPY, SMALL_STACK};
-use super::Tracer;
 use super::sys::{self, Tid};
+use super::{IN_FLIGHT_LIMIT, Tracer};
 use crate::unwind::deep::DeepRules;
 
 /// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
@@ -69,6 +69,11 @@ impl Tracer<'_> {
             if (low..high).contains(&sp) { (low, high) } else { self.table.process(index).writable_around(sp)? };
         let in_use = usize::try_from(range.1 - sp).unwrap_or(usize::MAX);
         Some(Extent { in_use, wanted: if in_use <= SMALL_STACK { in_use } else { in_use.min(need) } })
+    }
+
+    /// Whether the copies of stacks that wait for the unwinder take all the memory that they may.
+    pub(super) fn is_out_of_memory(&self) -> bool {
+        self.in_flight > IN_FLIGHT_LIMIT / self.crew.working().max(1)
     }
 
     /// Takes back the memory of a stack that is not needed.

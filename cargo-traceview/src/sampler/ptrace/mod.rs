@@ -55,7 +55,8 @@ const PATIENCE_NS: i64 = 60_000;
 /// Shorter queueing for a CPU is not worth a row.
 const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
-/// Stacks that wait for the unwinder may take this much memory; beyond it samples are lost (and counted).
+/// Stacks that wait for the unwinder may take this much memory, of all tracers together; beyond it samples are lost (and
+/// counted).
 const IN_FLIGHT_LIMIT: usize = 512 << 20;
 
 /// A copy of a stack that the unwinder is done with.

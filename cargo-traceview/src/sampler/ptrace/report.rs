@@ -10,7 +10,7 @@ use super::super::event::{Event, Sample, Snapshot, Stack, WaitStack};
 use super::super::proc_fs::SchedStat;
 use super::super::thread_table::{Interrupt, LastLook};
 use super::sys::{self, Tid, WaitStatus};
-use super::{IN_FLIGHT_LIMIT, Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
+use super::{Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
 
 /// Reports are taken for no longer than this before it is seen to what else there is to do.
 const REPORTS_NS: i64 = 10_000_000;
@@ -147,7 +147,7 @@ impl Tracer<'_> {
         if let Some(seen) = &seen {
             self.mend_call(tid, &seen.registers, None, now);
         }
-        let is_given = seen.as_ref().is_some_and(|seen| self.is_to_be_given(tid, &seen.registers));
+        let is_given = seen.as_ref().is_some_and(|seen| self.is_to_be_given(tid, seen));
         if !is_given {
             resume(tid, 0);
         }
@@ -171,6 +171,7 @@ impl Tracer<'_> {
     /// Makes a sample of what was seen of a thread whose report came at `now`, and that runs again since `resumed`.
     fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, resumed: i64) {
         let own_queueing = self.own_queueing(&interrupt, now);
+        let is_out_of_memory = self.is_out_of_memory();
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
         let queued = queued_since(&interrupt, seen.sched);
@@ -203,7 +204,7 @@ impl Tracer<'_> {
         self.stops.add(stopped);
         self.stops_in_window += 1;
         let wait_start = thread.activity.waited_until().max(now - queued);
-        if self.in_flight > IN_FLIGHT_LIMIT {
+        if is_out_of_memory {
             // What it used goes to its next sample.
             self.progress.lost.fetch_add(1, Relaxed);
             self.recycle(snapshot.stack);
@@ -243,10 +244,10 @@ impl Tracer<'_> {
 }
 
 /// What was seen of a thread that was held.
-struct Seen {
-    registers: Registers,
+pub(super) struct Seen {
+    pub(super) registers: Registers,
     sched: Option<SchedStat>,
-    stack: Stack,
+    pub(super) stack: Stack,
 }
 
 /// For how long the thread queued for a CPU between when it was to be looked at and when it stopped, all of the wait that
