@@ -339,7 +339,11 @@ fn assist(work: Work<'_>, seat: usize, channels: Channels, root: Tid) -> Result<
         return Ok(None);
     }
     sys::ask_for_short_turns();
-    let tracer = Tracer::new(work, seat, channels, root).map_err(SamplerError::Thread)?;
+    let Ok(tracer) = Tracer::new(work, seat, channels, root) else {
+        // The others can do without.
+        work.crew.leave_out(seat);
+        return Ok(None);
+    };
     tracer.assist(first).map(Some).map_err(SamplerError::Wait)
 }
 

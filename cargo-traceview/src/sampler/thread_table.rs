@@ -311,9 +311,9 @@ pub(crate) struct ThreadTable {
 }
 
 impl ThreadTable {
-    /// An empty table that keeps the files of as many threads open as a limit of open files allows.
-    pub(crate) fn new(file_limit: usize) -> Self {
-        let may_keep_files = file_limit.saturating_sub(OTHER_FILES) / FILES_OF_A_THREAD;
+    /// An empty table, one of `tables`, that keeps the files of as many threads open as its share of a limit allows.
+    pub(crate) fn new(file_limit: usize, tables: usize) -> Self {
+        let may_keep_files = file_limit.saturating_sub(OTHER_FILES) / FILES_OF_A_THREAD / tables;
         Self { may_keep_files, ..Self::default() }
     }
 
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn files_of_threads_leave_room_for_others() {
-        let mut table = ThreadTable::new(OTHER_FILES + 2 * FILES_OF_A_THREAD + 1);
+        let mut table = ThreadTable::new(OTHER_FILES + 2 * FILES_OF_A_THREAD + 1, 1);
         let us = Tid::try_from(std::process::id()).unwrap();
         let process = 0;
         table.add_process(process, us);
@@ -497,7 +497,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_one_turn_at_a_time() {
-        let mut table = ThreadTable::new(0);
+        let mut table = ThreadTable::new(0, 1);
         let process = 0;
         table.add_process(process, 1 << 23);
         let tids = [1 << 23, (1 << 23) + 1];
@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn memory_is_found_by_address() {
-        let mut table = ThreadTable::new(0);
+        let mut table = ThreadTable::new(0, 1);
         table.add_process(0, 1);
         let process = table.process(0);
         process.writable = vec![(0x1000, 0x2000), (0x2000, 0x3000), (0x5000, 0x6000)];

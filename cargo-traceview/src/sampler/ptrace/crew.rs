@@ -38,6 +38,20 @@ struct Seat {
     tid: AtomicI32,
     /// How many stops it has in a tick, in [`LOAD_UNIT`]ths.
     load: AtomicU32,
+    /// How many threads of its were awake at its last tick.
+    awake: AtomicUsize,
+}
+
+/// A tracer is at work; when its thread ends, or fails, it is no more.
+pub(crate) struct AtWork<'a> {
+    seat: &'a Seat,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.seat.tid.store(0, Release);
+        self.seat.awake.store(0, Relaxed);
+    }
 }
 
 /// The numbers that the next process and thread get.
@@ -79,7 +93,7 @@ pub(crate) struct Given {
 pub(crate) struct Offer(AtomicU8);
 
 /// A giver whose taker is ready takes no longer than this, unless it lost its CPU.
-const GIVEN_WITHIN_NS: i64 = 20_000_000;
+const GIVEN_WITHIN_NS: i64 = 2_000_000;
 
 const OFFERED: u8 = 0;
 const READY: u8 = 1;
@@ -133,7 +147,7 @@ impl Crew {
         let (seats, inboxes) = (0..size)
             .map(|_| {
                 let (inbox, messages) = channel();
-                (Seat { inbox, tid: AtomicI32::new(0), load: AtomicU32::new(0) }, messages)
+                (Seat { inbox, tid: AtomicI32::new(0), load: AtomicU32::new(0), awake: AtomicUsize::new(0) }, messages)
             })
             .unzip();
         (Self { seats, numbers: Mutex::default(), is_over: AtomicBool::new(false), is_forced }, inboxes)
@@ -145,8 +159,20 @@ impl Crew {
     }
 
     /// The tracer in `seat` works on the calling thread.
-    pub(super) fn begin(&self, seat: usize) {
+    pub(super) fn begin(&self, seat: usize) -> AtWork<'_> {
         self.seats[seat].tid.store(sys::own_tid(), Release);
+        AtWork { seat: &self.seats[seat] }
+    }
+
+    /// The tracer in `seat` cannot work: nobody gives it anything.
+    pub(crate) fn leave_out(&self, seat: usize) {
+        self.seats[seat].load.store(u32::MAX, Relaxed);
+    }
+
+    /// The tracer in `seat` found so many threads awake; how many there are now in all.
+    pub(super) fn awake(&self, seat: usize, awake: usize) -> usize {
+        self.seats[seat].awake.store(awake, Relaxed);
+        self.seats.iter().map(|seat| seat.awake.load(Relaxed)).sum()
     }
 
     /// How many tracers work.

@@ -35,8 +35,11 @@ impl Balance {
 impl Tracer<'_> {
     /// Sees now and then whether others of the crew have less to do. At the start of a tick.
     pub(super) fn balance(&mut self) {
+        if self.crew.size() == 1 {
+            return;
+        }
         self.balance.ticks += 1;
-        if self.balance.ticks < WINDOW || self.crew.size() == 1 {
+        if self.balance.ticks < WINDOW {
             return;
         }
         let elapsed = (self.tick_started - self.balance.since).max(1);

@@ -51,7 +51,7 @@ impl Tracer<'_> {
         self.asked.clear();
         self.tick_started = now;
         self.lateness.add(now - self.ticker.last_deadline());
-        self.is_crowded = self.awake * self.crew.working() > self.cpus;
+        self.is_crowded = self.crew.awake(self.seat, self.awake) > self.cpus;
         self.balance();
         self.awake = 0;
         let until = now + self.ticker.period_ns() / LOOKS_PER_PERIOD;

@@ -38,7 +38,7 @@ use super::spread::Times;
 use super::thread_table::{LARGEST_COPY, SMALL_STACK, ThreadTable};
 use super::{Options, Progress};
 use crate::unwind::deep::DeepRules;
-use crew::{Crew, Message};
+use crew::{AtWork, Crew, Message};
 pub(crate) use cut_calls::CutCalls;
 use hand_over::Balance;
 use sys::{Alarm, SignalSet, Tid};
@@ -51,6 +51,9 @@ const BATCH_NS: i64 = 10_000_000;
 
 /// How long answers to interrupts are waited for without sleeping.
 const PATIENCE_NS: i64 = 60_000;
+
+/// When recording ends before the program, answers to interrupts are waited for this long.
+const LAST_REPORTS_NS: i64 = 20_000_000;
 
 /// Shorter queueing for a CPU is not worth a row.
 const SHORTEST_QUEUEING_NS: i64 = 200_000;
@@ -133,6 +136,7 @@ pub(crate) struct Tracer<'a> {
     progress: &'a Progress,
     signals: &'a SignalSet,
     crew: &'a Crew,
+    _at_work: AtWork<'a>,
     /// Which of the crew it is.
     seat: usize,
     channels: Channels,
@@ -178,15 +182,15 @@ impl<'a> Tracer<'a> {
         let Work { options, progress, signals, crew } = work;
         let now = sys::monotonic_ns();
         let alarm = Alarm::new()?;
-        crew.begin(seat);
         Ok(Self {
+            _at_work: crew.begin(seat),
             options,
             progress,
             signals,
             crew,
             seat,
             channels,
-            table: ThreadTable::new(sys::file_limit() / crew.size()),
+            table: ThreadTable::new(sys::file_limit(), crew.size()),
             ticker: Ticker::new(options.rate_hz, now),
             alarm,
             unannounced: FxHashSet::default(),
@@ -280,6 +284,9 @@ impl<'a> Tracer<'a> {
 
     fn end(mut self, kill_at: i64) -> TraceEnd {
         let time = sys::monotonic_ns();
+        if self.root_exit.is_none() {
+            self.take_last_reports(time);
+        }
         let survivors = self.finish(time);
         self.flush_all();
         TraceEnd {
@@ -290,6 +297,18 @@ impl<'a> Tracer<'a> {
             missed_ticks: self.ticker.missed(),
             stops: self.stops,
             lateness: self.lateness,
+        }
+    }
+
+    /// Takes the reports that are on their way: the kernel lets go of what is stopped when this thread ends, but does not
+    /// mend what a stop did to a system call.
+    fn take_last_reports(&mut self, now: i64) {
+        self.balance = Balance::new(now);
+        while self.table.iter_mut().any(|thread| thread.interrupt.is_some())
+            && sys::monotonic_ns() < now + LAST_REPORTS_NS
+            && self.take_reports().is_ok_and(|reports| reports != Reports::NobodyLeft)
+        {
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 

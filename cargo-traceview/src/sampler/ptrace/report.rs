@@ -202,7 +202,7 @@ impl Tracer<'_> {
         }
         self.progress.stopped_ns.fetch_add(stopped.cast_unsigned(), Relaxed);
         self.stops.add(stopped);
-        self.stops_in_window += 1;
+        self.stops_in_window = self.stops_in_window.saturating_add(1);
         let wait_start = thread.activity.waited_until().max(now - queued);
         if is_out_of_memory {
             // What it used goes to its next sample.
