@@ -93,7 +93,7 @@ pub(crate) struct Given {
 pub(crate) struct Offer(AtomicU8);
 
 /// A giver whose taker is ready takes no longer than this, unless it lost its CPU.
-const GIVEN_WITHIN_NS: i64 = 2_000_000;
+pub(super) const GIVEN_WITHIN_NS: i64 = 2_000_000;
 
 const OFFERED: u8 = 0;
 const READY: u8 = 1;
@@ -123,12 +123,12 @@ impl Offer {
         self.0.store(WITHDRAWN, Release);
     }
 
-    /// The taker is ready: whether the thread is handed over. Waits for that.
-    pub(super) fn accept(&self) -> bool {
+    /// The taker is ready: whether the thread is handed over. Waits for that, but no longer than `limit_ns`.
+    pub(super) fn accept(&self, limit_ns: i64) -> bool {
         if self.0.compare_exchange(OFFERED, READY, Release, Acquire).is_err() {
             return false;
         }
-        let until = sys::monotonic_ns() + GIVEN_WITHIN_NS;
+        let until = sys::monotonic_ns() + limit_ns;
         loop {
             match self.0.load(Acquire) {
                 READY if sys::monotonic_ns() < until => std::hint::spin_loop(),
@@ -269,11 +269,11 @@ mod tests {
     fn an_offer_is_taken_or_withdrawn() {
         let offer = Offer::default();
         assert!(!offer.is_ready_within(0), "nobody took it");
-        assert!(!offer.accept(), "too late");
+        assert!(!offer.accept(0), "too late");
         let offer = Arc::new(Offer::default());
         let taker = std::thread::spawn({
             let offer = Arc::clone(&offer);
-            move || offer.accept()
+            move || offer.accept(10_000_000_000)
         });
         assert!(offer.is_ready_within(10_000_000_000));
         offer.give();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::event::{Event, Stack, ThreadEnd};
-use super::crew::{Given, LOAD_UNIT, Message, Offer};
+use super::crew::{GIVEN_WITHIN_NS, Given, LOAD_UNIT, Message, Offer};
 use super::report::Seen;
 use super::sys::{self, Tid};
 use super::{LEAD, Relaxed, Tracer, resume};
@@ -120,7 +120,7 @@ impl Tracer<'_> {
     pub(super) fn on_message(&mut self, message: Message) {
         match message {
             Message::Offer(offer) => {
-                if offer.accept() {
+                if offer.accept(GIVEN_WITHIN_NS) {
                     self.take_messages();
                 }
             }
