@@ -226,6 +226,8 @@ pub(crate) struct Process {
     pub(crate) mapped: bool,
     /// Where its memory that can be written was when its map was last read, in order: stacks lie there.
     pub(crate) writable: Vec<(u64, u64)>,
+    /// Its map is not to be read again for another stack before this moment.
+    pub(crate) map_rests_until: i64,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
     /// What it uses.
@@ -397,6 +399,7 @@ impl ThreadTable {
             far: 0,
             mapped: false,
             writable: Vec::new(),
+            map_rests_until: 0,
             deep: None,
             meter: Meter::default(),
         };
@@ -443,6 +446,7 @@ impl ThreadTable {
                 far: 0,
                 mapped,
                 writable,
+                map_rests_until: 0,
                 deep: None,
                 meter: Meter::default(),
             });

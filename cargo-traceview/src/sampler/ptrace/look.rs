@@ -12,8 +12,8 @@ use super::{SHORTEST_QUEUEING_NS, Tracer};
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
 
-/// At how many threads a tick looks before it takes the reports that came meanwhile.
-const LOOKS_BETWEEN_REPORTS: usize = 8;
+/// At how many threads a tick looks before it sees what time it is.
+const LOOKS_BETWEEN_CLOCKS: usize = 8;
 
 /// A tick looks at no more threads after this part of its time.
 const LOOKS_PER_PERIOD: i64 = 3;
@@ -22,10 +22,13 @@ const LOOKS_PER_PERIOD: i64 = 3;
 const LOOKS_UNTIL_FAR: u32 = 32;
 
 /// So many of those are looked at in each tick,
-const FAR_AT_ONCE: usize = 8;
+const FAR_AT_ONCE: usize = 4;
 
 /// or if there are many one of so many.
-const FAR_TURNS: usize = 32;
+const FAR_TURNS: usize = 64;
+
+/// A thread that used the CPU for longer than so many ticks without being met is met wherever it lost it.
+const UNSAMPLED_PERIODS: i64 = 8;
 
 /// The time between a thread's stop and its next turn on a CPU, and between two readings of clocks.
 const CLOCKS_APART_NS: i64 = 100_000;
@@ -74,8 +77,8 @@ impl Tracer<'_> {
                 self.table.place(tid, place);
             }
             // Nobody is held while thousands of others are looked at.
-            if looks.is_multiple_of(LOOKS_BETWEEN_REPORTS) {
-                self.take_answers();
+            self.take_answers();
+            if looks.is_multiple_of(LOOKS_BETWEEN_CLOCKS) {
                 now = sys::monotonic_ns();
                 if now >= until {
                     break;
@@ -142,7 +145,17 @@ impl Tracer<'_> {
         }
         thread.idle_looks = 0;
         if let (true, Some(sched), None) = (self.is_crowded, sched, thread.activity.sleep()) {
-            let turn = turn(before, sched, self.tick_started, || thread.status());
+            let unsampled_ns = sched.cpu_ns - thread.charged.cpu_ns;
+            let mut turn = turn(before, sched, self.tick_started, || thread.status());
+            if turn == Turn::Queued && (before.had_cpu || sched.runs != before.sched.runs) {
+                // Its clocks do not count what a hypervisor or interrupts took: that must not add up.
+                let until = had_cpu_until(before, sched).unwrap_or(self.tick_started);
+                let until = until.max(before.at).min(self.tick_started);
+                thread.looked.ready_since = Some(until - sched.cpu_ns - sched.wait_ns);
+                if unsampled_ns > UNSAMPLED_PERIODS * self.ticker.period_ns() {
+                    turn = Turn::JustLost;
+                }
+            }
             thread.looked.had_cpu = matches!(turn, Turn::Running | Turn::JustGot);
             if turn != Turn::Asleep {
                 self.note_queueing(tid, sched, now);
@@ -306,8 +319,13 @@ fn turn(before: LastLook, sched: SchedStat, tick_started: i64, status: impl FnOn
         return if got_at.is_some_and(|got| got > tick_started) { Turn::JustGot } else { Turn::Running };
     }
     // It has none any more. If it had one up to when the sampler woke, it was the sampler that took it.
-    let had_until = before.ready_since.map(|since| since + sched.cpu_ns + sched.wait_ns);
+    let had_until = had_cpu_until(before, sched);
     if had_until.is_some_and(|until| until + CLOCKS_APART_NS >= tick_started) { Turn::JustLost } else { Turn::Queued }
+}
+
+/// Until when a thread that has no CPU now had one.
+fn had_cpu_until(before: LastLook, sched: SchedStat) -> Option<i64> {
+    before.ready_since.map(|since| since + sched.cpu_ns + sched.wait_ns)
 }
 
 #[cfg(test)]

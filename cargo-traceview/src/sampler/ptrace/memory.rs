@@ -13,6 +13,9 @@ use crate::unwind::deep::DeepRules;
 /// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
 const REST_AFTER_LOOK: i64 = 5;
 
+/// A memory map is not read again for this many times as long as it took.
+const MAP_RESTS: i64 = 50;
+
 /// No more memory than for this many copies is kept for later.
 const MOST_BUFFERS: usize = 64;
 
@@ -99,6 +102,10 @@ impl Tracer<'_> {
     fn extent_of_stack(&mut self, tid: Tid, sp: u64) -> Extent {
         self.find_stack(tid, sp);
         self.table.get(tid).map_or(Extent { in_use: 0, wanted: 0 }, |thread| {
+            if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) {
+                // What lies behind it cannot be read, or is of no use.
+                return Extent { in_use: usize::MAX, wanted: SMALL_STACK };
+            }
             let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
             let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
             Extent { in_use, wanted }
@@ -115,7 +122,8 @@ impl Tracer<'_> {
     }
 
     /// Finds out which memory the thread's stack is in. Threads come with new stacks, and some change theirs all the time
-    /// (coroutines); reading the map of a process that has many takes long, so it is looked up in the last one first.
+    /// (coroutines); reading the map of a process that has many takes long, so it is looked up in the last one first, and
+    /// where it is in none a new one is read only now and then.
     fn find_stack(&mut self, tid: Tid, sp: u64) {
         let Some(thread) = self.table.get(tid) else { return };
         let (process, pid, (low, high)) = (thread.process, thread.pid, thread.stack_range);
@@ -129,6 +137,7 @@ impl Tracer<'_> {
                         thread.stack_range = range;
                     }
                 }
+                None if sys::monotonic_ns() < process.map_rests_until => {}
                 None => self.read_maps(tid, pid, sp),
             }
         }
@@ -147,8 +156,9 @@ impl Tracer<'_> {
         process.writable.extend(maps.iter().filter(|map| map.writable).map(|map| (map.start, map.end)));
         let stack_range = process.writable_around(sp).unwrap_or_default();
         let is_news = !std::mem::replace(&mut process.mapped, true);
+        let now = sys::monotonic_ns();
+        process.map_rests_until = now + MAP_RESTS * (now - started);
         if let Some(thread) = self.table.get(tid) {
-            let now = sys::monotonic_ns();
             thread.stack_range = stack_range;
             thread.rest_until = now + REST_AFTER_LOOK * (now - started);
         }

@@ -55,6 +55,9 @@ const PATIENCE_NS: i64 = 60_000;
 /// When recording ends before the program, answers to interrupts are waited for this long.
 const LAST_REPORTS_NS: i64 = 20_000_000;
 
+/// What is due in less than this is not slept for.
+const TOO_SOON_NS: i64 = 10_000;
+
 /// Shorter queueing for a CPU is not worth a row.
 const SHORTEST_QUEUEING_NS: i64 = 200_000;
 
@@ -221,10 +224,8 @@ impl<'a> Tracer<'a> {
     pub(crate) fn assist(mut self, first: Message) -> io::Result<TraceEnd> {
         self.on_message(first);
         while !self.crew.is_over() {
-            match self.work()? {
-                Reports::NobodyLeft => self.await_message(),
-                Reports::AllTaken => self.await_report()?,
-                Reports::MoreToCome => {}
+            if self.work()? == Reports::NobodyLeft {
+                self.await_message();
             }
         }
         Ok(self.end(i64::MAX))
@@ -252,19 +253,19 @@ impl<'a> Tracer<'a> {
                 self.own_signals.on(signal, sys::monotonic_ns());
                 self.stop_with_program();
             }
-            match self.work()? {
-                Reports::NobodyLeft if self.crew.working() == 1 => break,
+            if self.work()? == Reports::NobodyLeft {
+                if self.crew.working() == 1 {
+                    break;
+                }
                 // Others have what is left.
-                Reports::NobodyLeft => self.await_message(),
-                Reports::AllTaken if self.root_exit.is_none() => self.await_report()?,
-                Reports::AllTaken | Reports::MoreToCome => {}
+                self.await_message();
             }
         }
         self.crew.end(self.seat);
         Ok(self.end(kill_at))
     }
 
-    /// What is to be done now and again.
+    /// What is to be done now and again. Waits for a report, or until there is something else to do.
     fn work(&mut self) -> io::Result<Reports> {
         let now = sys::monotonic_ns();
         self.take_messages();
@@ -279,7 +280,7 @@ impl<'a> Tracer<'a> {
             self.tick(now);
             self.await_answers();
         }
-        self.take_reports()
+        if self.root_exit.is_some() { Ok(Reports::AllTaken) } else { self.await_report() }
     }
 
     fn end(mut self, kill_at: i64) -> TraceEnd {
@@ -313,20 +314,30 @@ impl<'a> Tracer<'a> {
     }
 
     /// Waits for the next report, or until there is something else to do.
-    fn await_report(&mut self) -> io::Result<()> {
+    fn await_report(&mut self) -> io::Result<Reports> {
+        let now = sys::monotonic_ns();
         let calls_end = self.made_again.iter().map(|(_, until)| *until).min().unwrap_or(i64::MAX);
         let due = self.ticker.deadline().min(calls_end);
-        let soon = sys::monotonic_ns() + BATCH_NS;
+        if due < now + TOO_SOON_NS {
+            // An alarm could come before the wait begins.
+            return Ok(Reports::MoreToCome);
+        }
+        let soon = now + BATCH_NS;
         // Far deadlines move with the time, so they are not set each time.
         self.alarm.set(if due < soon { due } else { soon - soon % BATCH_NS });
         match sys::await_any() {
-            Ok(Some((tid, status))) => self.on_report(tid, status),
-            Ok(None) => {}
-            // What is left is let go by the main loop.
-            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => {}
-            Err(error) => return Err(error),
+            Ok(Some((tid, status))) => {
+                self.on_report(tid, status);
+                self.take_reports()
+            }
+            // It waited, so there was none.
+            Ok(None) => {
+                self.nobody_held_at = now;
+                Ok(Reports::AllTaken)
+            }
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Ok(Reports::NobodyLeft),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// A running thread answers an interrupt within microseconds, less than it takes to fall asleep and be woken: so look
@@ -352,6 +363,9 @@ impl<'a> Tracer<'a> {
 
     /// Takes the answers of those that were asked at this tick, as far as they came.
     fn take_answers(&mut self) {
+        if self.asked.is_empty() {
+            return;
+        }
         let now = sys::monotonic_ns();
         let mut asked = std::mem::take(&mut self.asked);
         let before = asked.len();

@@ -264,8 +264,8 @@ pub(crate) fn own_tid() -> Tid {
     unsafe { libc::gettid() }
 }
 
-/// An alarm that came just before the thread began to wait must come again.
-const ALARM_AGAIN_NS: i64 = 100_000;
+/// An alarm that came just before the thread began to wait must come again. (Rarely: the kernel sets a clock for each.)
+const ALARM_AGAIN_NS: i64 = 10_000_000;
 
 impl Alarm {
     /// An alarm for the calling thread.
