@@ -167,7 +167,7 @@ impl Naming<'_> {
                 vec![self.special_frame(function, StandardCategory::Other)]
             }
             RawFrame::Unsampled => {
-                let function = self.function_named("[not sampled: end of thread]", FunctionKind::Unsampled);
+                let function = self.function_named("[not sampled]", FunctionKind::Unsampled);
                 vec![self.special_frame(function, StandardCategory::Other)]
             }
         }

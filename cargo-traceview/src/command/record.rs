@@ -46,7 +46,7 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     if let OutputPlan::Temporary { why: Some(why) } = &plan.options.output {
         terminal::say(&format!("warning: the recording goes to the directory for temporary files: {why}\n"));
     }
-    report(&profile, &kept, outcome.survivors);
+    report(&profile, &kept, &outcome);
     if plan.options.open_window {
         open_window(profile, &kept, &signals);
     }
@@ -107,17 +107,20 @@ fn save(plan: &RecordPlan, profile: &Profile) -> Kept {
 }
 
 /// Says how it went. The program's exit status is passed on whatever happened to the recording.
-fn report(profile: &Profile, kept: &Kept, survivors: usize) {
+fn report(profile: &Profile, kept: &Kept, outcome: &Outcome) {
     for trouble in &kept.troubles {
         terminal::say(&trouble.to_message());
     }
     if let (Some(saved), false) = (&kept.saved, kept.troubles.is_empty()) {
         terminal::say(&format!("traceview: saved it as {} instead\n", saved.path.display()));
     }
-    match survivors {
+    match outcome.survivors {
         0 => {}
-        1 => terminal::say("traceview: 1 thread that it started runs on, untraced\n"),
-        survivors => terminal::say(&format!("traceview: {survivors} threads that it started run on, untraced\n")),
+        _ if matches!(outcome.program, Ending::RunsOn(_)) => {
+            terminal::say("traceview: the program runs on, unrecorded; its end is waited for\n");
+        }
+        1 => terminal::say("traceview: a process that it left behind runs on, unrecorded\n"),
+        threads => terminal::say(&format!("traceview: {threads} threads that it left behind run on, unrecorded\n")),
     }
     for warning in profile.meta.warnings.iter().chain(&kept.left_out) {
         terminal::say(&format!("warning: {}\n", warning.message));

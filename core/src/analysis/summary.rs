@@ -258,6 +258,9 @@ fn activity(profile: &Profile, index: usize, thread: &Thread) -> ThreadActivity 
     }
 }
 
+/// A wait that lasts for so many sampling periods is seen.
+const SHORT_WAIT_PERIODS: i64 = 2;
+
 /// What the kernel counted of a thread's waits beyond those that were seen: time that it neither used a CPU, nor queued for
 /// one, nor was held.
 fn short_waits(profile: &Profile, thread: &Thread) -> Option<ShortWaits> {
@@ -270,5 +273,8 @@ fn short_waits(profile: &Profile, thread: &Thread) -> Option<ShortWaits> {
     let end = thread.end.or(profile.meta.recording_end)?;
     let count = usage.voluntary_switches?.saturating_sub(seen);
     let time = Nanos((end - thread.start?).0 - away.0);
-    (count > 0 && time > Nanos::ZERO).then_some(ShortWaits { count, time })
+    // What took longer than it takes to be seen was something else: the thread was new, or stopped for another reason.
+    let longest = profile.meta.interval.map_or(i64::MAX, |interval| interval.0.saturating_mul(SHORT_WAIT_PERIODS));
+    let waits = ShortWaits { count, time };
+    (count > 0 && time > Nanos::ZERO && time.0 / i64::try_from(count).unwrap_or(i64::MAX) <= longest).then_some(waits)
 }

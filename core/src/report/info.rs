@@ -152,14 +152,15 @@ pub(super) fn quality_text(summary: &Summary) -> String {
     text
 }
 
-/// `977 looks a second of 1000, 0.06 ms late (99 %: 0.2 ms), stops of 0.02 ms (99 %: 0.1 ms), own CPU 5.9 %`.
+/// `977 looks a second of 1000, 60 µs late (median; 99 %: 0.2 ms), stops of 20 µs (median; 99 %: 0.1 ms), own CPU 5.9 %`.
 fn sampling_text(profile: &Profile, summary: &Summary) -> String {
     let Some(quality) = profile.meta.quality else { return String::new() };
     let mut parts = Vec::new();
-    if let Some((reached, asked)) = rate(profile, summary) {
+    if let Some((reached, asked)) = rate(profile) {
         parts.push(format!("{reached:.0} looks a second of {asked:.0}"));
     }
-    let spread = |spread: Spread| format!("{} (99 %: {})", format_duration(spread.median), format_duration(spread.p99));
+    let spread =
+        |spread: Spread| format!("{} (median; 99 %: {})", format_duration(spread.median), format_duration(spread.p99));
     parts.extend(quality.lateness.map(|late| format!("{} late", spread(late))));
     parts.extend(quality.stops.map(|stops| format!("stops of {}", spread(stops))));
     let wall = summary.wall.filter(|wall| wall.0 > 0 && quality.ticks > 0);
@@ -171,11 +172,11 @@ fn sampling_text(profile: &Profile, summary: &Summary) -> String {
 }
 
 /// Looks a second, and how many there were to be.
-pub(super) fn rate(profile: &Profile, summary: &Summary) -> Option<(f64, f64)> {
+pub(super) fn rate(profile: &Profile) -> Option<(f64, f64)> {
     let quality = profile.meta.quality.filter(|quality| quality.ticks > 0)?;
-    let seconds = summary.wall.filter(|wall| wall.0 > 0)?.as_secs_f64();
     let interval = profile.meta.interval.filter(|interval| interval.0 > 0)?;
-    Some((quality.ticks as f64 / seconds, 1.0 / interval.as_secs_f64()))
+    let asked = 1.0 / interval.as_secs_f64();
+    Some((asked * quality.ticks as f64 / (quality.ticks + quality.missed_ticks) as f64, asked))
 }
 
 /// To one decimal, and never up to a perfect 100.

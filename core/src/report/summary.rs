@@ -104,7 +104,7 @@ fn quality(profile: &Profile, summary: &Summary) -> String {
     if let Some(percent) = summary.stopped_percent {
         text.push_str(&format!(", program stopped {} of its CPU time", format_percent(percent)));
     }
-    if let Some((reached, asked)) = rate(profile, summary).filter(|(reached, asked)| *reached < LOW_RATE * asked) {
+    if let Some((reached, asked)) = rate(profile).filter(|(reached, asked)| *reached < LOW_RATE * asked) {
         text.push_str(&format!(", {reached:.0} looks a second instead of {asked:.0}"));
     }
     if summary.unsampled_cpu > Nanos::ZERO {
