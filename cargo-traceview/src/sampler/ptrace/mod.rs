@@ -318,13 +318,13 @@ impl<'a> Tracer<'a> {
         let now = sys::monotonic_ns();
         let calls_end = self.made_again.iter().map(|(_, until)| *until).min().unwrap_or(i64::MAX);
         let due = self.ticker.deadline().min(calls_end);
-        if due < now + TOO_SOON_NS {
-            // An alarm could come before the wait begins.
-            return Ok(Reports::MoreToCome);
-        }
         let soon = now + BATCH_NS;
         // Far deadlines move with the time, so they are not set each time.
         self.alarm.set(if due < soon { due } else { soon - soon % BATCH_NS });
+        if due < sys::monotonic_ns() + TOO_SOON_NS {
+            // The alarm could come before the wait begins, and setting it takes long enough for that.
+            return Ok(Reports::MoreToCome);
+        }
         match sys::await_any() {
             Ok(Some((tid, status))) => {
                 self.on_report(tid, status);

@@ -265,7 +265,7 @@ pub(crate) fn own_tid() -> Tid {
 }
 
 /// An alarm that came just before the thread began to wait must come again. (Rarely: the kernel sets a clock for each.)
-const ALARM_AGAIN_NS: i64 = 10_000_000;
+const ALARM_AGAIN_NS: i64 = 4_000_000;
 
 impl Alarm {
     /// An alarm for the calling thread.
