@@ -27,6 +27,9 @@ const FAR_AT_ONCE: usize = 4;
 /// or if there are many one of so many.
 const FAR_TURNS: usize = 64;
 
+/// At every so many ticks it is seen whether others than those looked at used a CPU: the kernel adds up all threads for it.
+const TICKS_A_CLOCK: u32 = 4;
+
 /// A thread that used the CPU for longer than so many ticks without being met is met wherever it lost it.
 const UNSAMPLED_PERIODS: i64 = 8;
 
@@ -63,7 +66,8 @@ impl Tracer<'_> {
         self.look_at(Place::Near, near, until);
         let far = self.table.turns(Place::Far);
         self.look_at(Place::Far, (far / FAR_TURNS).max(FAR_AT_ONCE).min(far), until);
-        if far > FAR_AT_ONCE {
+        self.ticks = self.ticks.wrapping_add(1);
+        if far > FAR_AT_ONCE && self.ticks.is_multiple_of(TICKS_A_CLOCK) {
             self.look_where_cpu_was_used(until);
         }
     }

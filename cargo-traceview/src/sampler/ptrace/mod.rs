@@ -154,6 +154,7 @@ pub(crate) struct Tracer<'a> {
     buffers: Vec<Vec<u8>>,
     in_flight: usize,
     tick_started: i64,
+    ticks: u32,
     /// The last moment at which no thread waited for its report to be taken.
     nobody_held_at: i64,
     /// When to read what processes use.
@@ -203,6 +204,7 @@ impl<'a> Tracer<'a> {
             buffers: Vec::new(),
             in_flight: 0,
             tick_started: now,
+            ticks: 0,
             nobody_held_at: now,
             meters_due: now,
             stops: Times::default(),
