@@ -52,6 +52,8 @@ fn while_working(signal: c_int, send: impl FnOnce() + Send) {
         while !sender.is_finished() {
             std::hint::black_box(churn(3, 10_000));
         }
+        // Gone for good: while it ends it would take signals of the next kind, at the same time as this thread.
+        sender.join().expect("it does not panic");
     });
 }
 
