@@ -250,6 +250,23 @@ impl SharedProcess {
 }
 
 impl Process {
+    /// A process of which none of the threads is ours yet.
+    fn new(pid: Tid, live: LiveThreads, mapped: bool, writable: Vec<(u64, u64)>) -> Self {
+        Self {
+            pid,
+            live,
+            threads: Vec::new(),
+            cpu_ns: 0,
+            explained_ns: 0,
+            far: 0,
+            mapped,
+            writable,
+            map_rests_until: 0,
+            deep: None,
+            meter: Meter::default(),
+        }
+    }
+
     /// The memory that can be written around `address`, as of the last map.
     pub(crate) fn writable_around(&self, address: u64) -> Option<(u64, u64)> {
         let behind = self.writable.partition_point(|(start, _)| *start <= address);
@@ -390,19 +407,7 @@ impl ThreadTable {
 
     /// Adds a process by its number.
     pub(crate) fn add_process(&mut self, index: ProcessIndex, pid: Tid) {
-        let process = Process {
-            pid,
-            live: LiveThreads::default(),
-            threads: Vec::new(),
-            cpu_ns: 0,
-            explained_ns: 0,
-            far: 0,
-            mapped: false,
-            writable: Vec::new(),
-            map_rests_until: 0,
-            deep: None,
-            meter: Meter::default(),
-        };
+        let process = Process::new(pid, LiveThreads::default(), false, Vec::new());
         self.processes.insert(index, process);
         self.alive.insert(pid, index);
     }
@@ -437,19 +442,7 @@ impl ThreadTable {
         let (tid, process) = (thread.tid, thread.process);
         let SharedProcess { pid, live, mapped, writable } = shared;
         if self.alive.insert(pid, process) != Some(process) {
-            self.processes.entry(process).or_insert_with(|| Process {
-                pid,
-                live,
-                threads: Vec::new(),
-                cpu_ns: 0,
-                explained_ns: 0,
-                far: 0,
-                mapped,
-                writable,
-                map_rests_until: 0,
-                deep: None,
-                meter: Meter::default(),
-            });
+            self.processes.entry(process).or_insert_with(|| Process::new(pid, live, mapped, writable));
         }
         self.process(process).threads.push(tid);
         self.keep_files += usize::from(thread.keeps_files);

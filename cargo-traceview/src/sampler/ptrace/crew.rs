@@ -229,20 +229,20 @@ impl Crew {
 
     /// Gives the next process its number, and has `send` tell of it before another gets one: the unwinder hears of
     /// processes and threads in order of their numbers.
-    pub(super) fn next_process(&self, send: impl FnOnce(ProcessIndex)) -> ProcessIndex {
+    pub(super) fn next_process(&self, send: impl FnOnce()) -> ProcessIndex {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let index = numbers.process;
         numbers.process += 1;
-        send(index);
+        send();
         index
     }
 
     /// The same for a thread.
-    pub(super) fn next_thread(&self, send: impl FnOnce(ThreadIndex)) -> ThreadIndex {
+    pub(super) fn next_thread(&self, send: impl FnOnce()) -> ThreadIndex {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let index = numbers.thread;
         numbers.thread += 1;
-        send(index);
+        send();
         index
     }
 }

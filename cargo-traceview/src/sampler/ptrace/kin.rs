@@ -117,16 +117,13 @@ impl Tracer<'_> {
             Asked::OwnGroup => sys::process_group(pid).map(Awaited::Group),
         };
         let mut is_whole = false;
-        if awaited.is_some() && !self.is_out_of_memory() {
-            let stack = self.copy_stack(tid, sp);
-            // If it woke while its stack was copied, the copy is of no moment that ever was.
-            is_whole = self.table.get(tid).is_some_and(|thread| thread.runs() == runs);
-            if is_whole {
-                let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall: None, stack };
-                self.send(Event::Blocked { thread: index, snapshot });
-            } else {
-                self.recycle(stack);
-            }
+        if awaited.is_some()
+            && !self.is_out_of_memory()
+            && let Some(stack) = self.copy_asleep(tid, sp, runs)
+        {
+            is_whole = true;
+            let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall: None, stack };
+            self.send(Event::Blocked { thread: index, snapshot });
         }
         if let Some(thread) = self.table.get(tid) {
             thread.awaits.settle(awaited, is_whole);

@@ -23,7 +23,7 @@ impl Tracer<'_> {
             None => {
                 let parent = self.table.process_of(status.parent);
                 let start = Event::ProcessStart { pid: status.process, parent, time: now };
-                let process = self.crew.next_process(|_| self.announce(start));
+                let process = self.crew.next_process(|| self.announce(start));
                 self.table.add_process(process, status.process);
                 self.progress.processes.fetch_add(1, Relaxed);
                 // What the profiler's own child uses before it becomes the program is not the program's.
@@ -47,7 +47,7 @@ impl Tracer<'_> {
 
     fn start_thread(&mut self, process: ProcessIndex, tid: Tid, now: i64, created: bool) {
         let start = Event::ThreadStart { process, tid, time: now, created };
-        let index = self.crew.next_thread(|_| self.announce(start));
+        let index = self.crew.next_thread(|| self.announce(start));
         self.table.add_thread(index, process, tid);
         self.progress.threads.fetch_add(1, Relaxed);
     }
@@ -144,15 +144,16 @@ impl Tracer<'_> {
     pub(super) fn on_exit(&mut self, tid: Tid, now: i64) -> bool {
         if let Some(thread) = self.table.get(tid) {
             let (pid, process) = (thread.pid, thread.process);
-            if self.table.process(process).live.load(Relaxed) == 1 {
+            let is_last = self.table.process(process).live.load(Relaxed) == 1;
+            if is_last {
                 // The process's memory goes with its last thread, and the unwinder may not have seen all of it.
                 self.table.process(process).mapped = false;
                 self.read_maps(tid, pid, 0);
                 self.meter_now(process, now);
-                self.see_exit(tid);
+            }
+            self.see_exit(tid);
+            if is_last {
                 self.flush_all();
-            } else {
-                self.see_exit(tid);
             }
         }
         self.send_name(tid);

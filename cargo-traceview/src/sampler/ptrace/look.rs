@@ -285,18 +285,13 @@ impl Tracer<'_> {
         if is_out_of_memory {
             return;
         }
-        let stack = self.copy_stack(tid, sp);
-        let Some(thread) = self.table.get(tid) else { return };
-        // If it woke while its stack was copied, the copy is of no moment that ever was.
-        let is_whole = thread.runs() == runs;
-        thread.activity.stack_seen(is_whole);
-        if is_whole {
-            self.send(Event::Asleep {
-                thread: index,
-                snapshot: Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall, stack },
-            });
-        } else {
-            self.recycle(stack);
+        let stack = self.copy_asleep(tid, sp, runs);
+        if let Some(thread) = self.table.get(tid) {
+            thread.activity.stack_seen(stack.is_some());
+        }
+        if let Some(stack) = stack {
+            let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall, stack };
+            self.send(Event::Asleep { thread: index, snapshot });
         }
     }
 }

@@ -52,10 +52,17 @@ impl Tracer<'_> {
         self.copy(tid, sp, extent)
     }
 
-    /// Copies the part of the thread's stack that is in use, as far as it will be needed.
-    pub(super) fn copy_stack(&mut self, tid: Tid, sp: u64) -> Stack {
+    /// Copies the stack of a thread that sleeps, as far as it will be needed. `None` if it woke meanwhile (it was put on a
+    /// CPU more often than `runs` times): then the copy is of no moment that ever was.
+    pub(super) fn copy_asleep(&mut self, tid: Tid, sp: u64, runs: Option<u64>) -> Option<Stack> {
         let extent = self.extent_of_stack(tid, sp);
-        self.copy(tid, sp, extent)
+        let stack = self.copy(tid, sp, extent);
+        if self.table.get(tid).is_some_and(|thread| thread.runs() == runs) {
+            Some(stack)
+        } else {
+            self.recycle(stack);
+            None
+        }
     }
 
     /// Copies the stack of a thread that is held, as far as it will be needed, without a look at the memory map: `guess`
@@ -101,15 +108,8 @@ impl Tracer<'_> {
 
     fn extent_of_stack(&mut self, tid: Tid, sp: u64) -> Extent {
         self.find_stack(tid, sp);
-        self.table.get(tid).map_or(Extent { in_use: 0, wanted: 0 }, |thread| {
-            if !(thread.stack_range.0..thread.stack_range.1).contains(&sp) {
-                // What lies behind it cannot be read, or is of no use.
-                return Extent { in_use: usize::MAX, wanted: SMALL_STACK };
-            }
-            let in_use = usize::try_from(thread.stack_range.1.saturating_sub(sp)).unwrap_or(usize::MAX);
-            let wanted = if in_use <= SMALL_STACK { in_use } else { in_use.min(thread.stack_need) };
-            Extent { in_use, wanted }
-        })
+        // What lies behind a stack whose end is not known cannot be read, or is of no use.
+        self.known_extent(tid, sp).unwrap_or(Extent { in_use: usize::MAX, wanted: SMALL_STACK })
     }
 
     fn copy(&mut self, tid: Tid, sp: u64, Extent { in_use, wanted }: Extent) -> Stack {
