@@ -1,18 +1,10 @@
 //! Recordings of workloads that know where their time goes: off their CPU, in the kernel, in crowds, in short lives.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use serde_json::Value;
 use traceview_core::model::{Profile, WaitReason};
 use traceview_tests::recording::{Recorded, number, percentage};
 
-use crate::traceview;
-
-/// Held by the tests of this file, so that they do not take the CPUs from each other.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::{alone, traceview};
 
 fn profile(recorded: &Recorded<'_>) -> Profile {
     assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);

@@ -26,9 +26,18 @@ mod unwinding;
 mod waits;
 mod window;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use traceview_tests::profiler::Profiler;
 
 /// A user with the program under test and no recordings yet.
 fn traceview() -> Profiler {
     Profiler::new(env!("CARGO_BIN_EXE_traceview-under-test"))
+}
+
+/// Held by tests that measure, so that they do not take the CPUs from each other: they would still be right, but with fewer
+/// samples.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,17 +1,8 @@
 //! Recordings of workloads that measured themselves: shares and sums of CPU time.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use traceview_tests::recording::{Recorded, number, percentage, total_percent};
 
-use crate::traceview;
-
-/// Held by the tests of this file, so that they do not take the CPUs from each other: they would still be right, but
-/// with fewer samples.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::{alone, traceview};
 
 /// That the shares of the three functions of `shares` are as it measured them, in the file and in the report.
 fn assert_shares(recorded: &Recorded<'_>, points: f64) {

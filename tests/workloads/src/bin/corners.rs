@@ -15,14 +15,13 @@
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 use std::io;
-use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use traceview_workloads::clock::monotonic_ns;
 use traceview_workloads::signal::{self, block, handle_without_restart, set_of};
-use traceview_workloads::system::{Pid, fork, nap, own_pid, signal as send, wait_for};
+use traceview_workloads::system::{Pid, forbid_call, fork, nap, own_pid, signal as send, wait_for};
 use traceview_workloads::truth::Truth;
 use traceview_workloads::work::{Random, churn, steps_per_us};
 use traceview_workloads::{arg_or, mode};
@@ -80,7 +79,7 @@ fn storm(number: c_int, rounds: u64) -> (u64, u64) {
 }
 
 fn filtered(rounds: u64) -> (u64, u64) {
-    forbid(libc::SYS_restart_syscall);
+    forbid_call(libc::SYS_restart_syscall);
     let steps = steps_per_us();
     let mut random = Random::new(3);
     let mut faults = 0;
@@ -90,28 +89,6 @@ fn filtered(rounds: u64) -> (u64, u64) {
         faults += u64::from(unsafe { libc::poll(ptr::null_mut(), 0, 2) } != 0);
     }
     (rounds, faults)
-}
-
-/// Lets this process be refused a system call from now on.
-fn forbid(call: i64) {
-    let code = |class: u32, mode: u32| u16::try_from(class | mode).expect("BPF codes are small");
-    let number_at = u32::try_from(offset_of!(libc::seccomp_data, nr)).expect("small");
-    let call = u32::try_from(call).expect("system calls have small numbers");
-    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
-    let instruction = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let mut filter = [
-        instruction(code(libc::BPF_LD, libc::BPF_W | libc::BPF_ABS), 0, 0, number_at),
-        instruction(code(libc::BPF_JMP, libc::BPF_JEQ | libc::BPF_K), 0, 1, call),
-        instruction(code(libc::BPF_RET, libc::BPF_K), 0, 0, refuse),
-        instruction(code(libc::BPF_RET, libc::BPF_K), 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: 4, filter: filter.as_mut_ptr() };
-    // SAFETY: the filter's four instructions live during the calls; the kernel copies them.
-    let installed = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    };
-    assert!(installed, "seccomp: {}", io::Error::last_os_error());
 }
 
 fn wanted(rounds: u64) -> (u64, u64) {
