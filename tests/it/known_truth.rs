@@ -127,7 +127,7 @@ fn work_in_step_with_the_clock_is_shared_out_fairly() {
     let (_alone, traceview) = (alone(), traceview());
     let mut missed = 0.0;
     let mut errors = [(); 3].map(|()| {
-        let recorded = traceview.record("", "accounts", "in_step 2500");
+        let recorded = traceview.record("", "accounts", "in_step 6000");
         missed += missed_looks(&recorded.finished.stderr) / 3.0;
         let (truth, file) = (recorded.truth(), recorded.file());
         let of = |function: &str| (file.cpu_below(function), number(&truth, function));
