@@ -32,7 +32,9 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Sleep {
     /// When it was first seen.
-    pub(crate) since: i64,
+    since: i64,
+    /// From when on it has not run, for certain: later than `since` if it woke, and sleeps in the same place again.
+    unbroken_since: i64,
     /// The system call.
     pub(crate) syscall: Option<u64>,
     /// The call's first arguments.
@@ -48,18 +50,34 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// A sleep that was just seen.
+    /// A sleep that was seen by a look that began at `since`, and that read its place before `seen_by`.
     pub(crate) const fn new(
-        since: i64,
+        (since, seen_by): (i64, i64),
         (syscall, arguments): (Option<u64>, [u64; 3]),
         place: (u64, u64),
         runs: Option<u64>,
     ) -> Self {
-        Self { since, syscall, arguments, place, runs, has_target: false, ticks: 1, seen: false }
+        Self {
+            since,
+            unbroken_since: seen_by,
+            syscall,
+            arguments,
+            place,
+            runs,
+            has_target: false,
+            ticks: 1,
+            seen: false,
+        }
     }
 
     const fn is_settled(&self) -> bool {
         self.ticks >= SETTLED
+    }
+
+    /// A moment that it slept through, if the thread was put on a CPU `runs` times by now, the last time only to stop in
+    /// `place`: its call began no later.
+    pub(crate) fn slept_at(&self, place: (u64, u64), runs: u64) -> Option<i64> {
+        (self.place == place && self.runs.is_some_and(|before| runs == before + 1)).then_some(self.unbroken_since)
     }
 
     /// Whether another look at the thread found the same: its place, and what it waits on, which the first argument says.
@@ -121,6 +139,9 @@ impl Activity {
         };
         sleep.ticks = sleep.ticks.saturating_add(1);
         let ran = std::mem::replace(&mut sleep.runs, seen.runs) != seen.runs;
+        if ran {
+            sleep.unbroken_since = seen.unbroken_since;
+        }
         match sleep.ticks {
             ..SETTLED => (None, Step::LookAgain),
             SETTLED => (None, Step::SeeStack),
@@ -196,7 +217,7 @@ mod tests {
     const THERE: (u64, u64) = (0x7000, 0x2000);
 
     fn sleep(since: i64, place: (u64, u64), runs: u64) -> Sleep {
-        Sleep::new(since, (Some(202), [0; 3]), place, Some(runs))
+        Sleep::new((since, since), (Some(202), [0; 3]), place, Some(runs))
     }
 
     fn span(wait: Option<Wait>) -> Option<(i64, i64, WaitReason, bool)> {
@@ -262,6 +283,21 @@ mod tests {
         assert!(!activity.sleeps_on(Some(5)));
         assert_eq!(activity.seen_asleep(sleep(12, HERE, 6)), (None, Step::LookAgain));
         assert_eq!(activity.seen_asleep(sleep(13, HERE, 6)), (None, Step::SeeStack));
+    }
+
+    #[test]
+    fn a_call_in_the_same_place_as_the_one_before_began_when_that_was_over() {
+        let mut activity = Activity::new(0);
+        activity.seen_asleep(sleep(10, HERE, 5));
+        let stop_in = |activity: &mut Activity, place, runs| activity.sleep()?.slept_at(place, runs);
+        assert_eq!(stop_in(&mut activity, HERE, 6), Some(10));
+        assert_eq!(stop_in(&mut activity, THERE, 6), None, "it stops elsewhere");
+        assert_eq!(stop_in(&mut activity, HERE, 7), None, "it ran in between");
+        activity.seen_asleep(sleep(11, HERE, 6));
+        assert_eq!(stop_in(&mut activity, HERE, 7), Some(11), "the first call can have ended between 10 and 11");
+        let begun_late = Sleep::new((12, 15), (Some(202), [0; 3]), HERE, Some(8));
+        activity.seen_asleep(begun_late);
+        assert_eq!(stop_in(&mut activity, HERE, 9), Some(15), "the look took from 12 to 15");
     }
 
     #[test]

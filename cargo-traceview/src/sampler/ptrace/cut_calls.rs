@@ -111,12 +111,7 @@ impl Tracer<'_> {
         let Some(sched) = thread.schedstat() else { return again };
         let since_before = thread.cut.again.as_ref().and_then(|before| before.since(registers, status, sched.cpu_ns));
         let place = (registers.sp(), registers.pc());
-        // It ran only to stop here.
-        let asleep_since = thread
-            .activity
-            .sleep()
-            .filter(|sleep| sleep.place == place && sleep.runs.is_some_and(|runs| sched.runs == runs + 1))
-            .map(|sleep| sleep.since);
+        let asleep_since = thread.activity.sleep().and_then(|sleep| sleep.slept_at(place, sched.runs));
         let since = since_before.or(asleep_since).unwrap_or(now);
         let until = since.saturating_add(timeout_ns);
         if now >= until {

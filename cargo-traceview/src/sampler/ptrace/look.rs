@@ -191,6 +191,7 @@ impl Tracer<'_> {
                 self.is_awake(process, now - before.at)
             }
             Some(Whereabouts::Asleep { number, arguments, sp, pc }) => {
+                let seen_by = sys::monotonic_ns();
                 // A call that a stop interrupted goes on under another number.
                 let syscall = if number == Some(RESTART_SYSCALL) { thread.restarted.or(number) } else { number };
                 let runs = sched.map(|sched| sched.runs);
@@ -199,7 +200,7 @@ impl Tracer<'_> {
                 let used = sched.map_or(0, |sched| sched.cpu_ns - before.sched.cpu_ns);
                 self.table.process(process).explained_ns += used;
                 self.watch_call(tid, now, (syscall, arguments), (sp, pc), runs);
-                self.asleep(tid, Sleep::new(now, (syscall, arguments), (sp, pc), runs));
+                self.asleep(tid, Sleep::new((now, seen_by), (syscall, arguments), (sp, pc), runs));
                 Place::Near
             }
         }
