@@ -1,5 +1,6 @@
 //! What sampling costs: how long a busy thread was held for its samples, seen by itself; what recordings of more threads
-//! say of themselves; and the wall time of fixed work under this and other recorders (`perf`, `samply`, where installed).
+//! say of themselves, beside the least that a sampler by ptrace can spend on one thread here; and the wall time of fixed
+//! work under this and other recorders (`perf`, `samply`, where installed).
 //!
 //! `cargo bench -p traceview-tests --bench overhead [-- PAIRS]`
 
@@ -51,8 +52,8 @@ fn main() -> io::Result<()> {
 fn crowds(out: &mut dyn Write, directory: &Path) -> io::Result<()> {
     writeln!(
         out,
-        "\n{:<28} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "busy and sleeping threads", "stopped", "a stop", "99 %", "own CPU", "looks"
+        "\n{:<28} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "busy and sleeping threads", "stopped", "a stop", "99 %", "own CPU", "least", "looks"
     )?;
     for (busy, asleep, rate) in
         [(1, 0, 1000), (2, 0, 1000), (1, 200, 1000), (16, 0, 1000), (64, 0, 1000), (1, 0, 10_000)]
@@ -64,9 +65,18 @@ fn crowds(out: &mut dyn Write, directory: &Path) -> io::Result<()> {
         let info = json(info.args(["info", "--json"]).arg(directory.join("out.json.gz")), directory)?;
         let recorder = &info["recorder"];
         let (cpu, wall) = (number(&info, "cpu_ns"), number(&info, "duration_ns"));
+        let least = if (busy, rate) == (1, 1000) {
+            let mut floor = Command::new(workload("floor"));
+            floor.arg("2").arg(workload("crowd")).args([&busy_text, &asleep_text, "5"]);
+            let floor = json(&mut floor, directory)?;
+            // For as many stops as there would be in the time, if its pauses were as short as asked for.
+            format!("{:.2} %", 100.0 * number(&floor, "cpu_ns") / number(&floor, "stops") / 1e6)
+        } else {
+            String::new()
+        };
         writeln!(
             out,
-            "{:<28} {:>7.2} % {:>6.1} µs {:>6.1} µs {:>7.2} % {:>7.1} %",
+            "{:<28} {:>7.2} % {:>6.1} µs {:>6.1} µs {:>7.2} % {least:>9} {:>7.1} %",
             format!("{busy} and {asleep} at {rate} Hz"),
             100.0 * number(recorder, "stopped_ns") / cpu,
             number(recorder, "stop_median_ns") / 1e3,
