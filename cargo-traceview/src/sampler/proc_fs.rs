@@ -125,6 +125,8 @@ pub(crate) struct Status {
     pub(crate) parent: Tid,
     /// Whether its system calls go through a filter of its own.
     pub(crate) is_filtered: bool,
+    /// How many threads its process has.
+    pub(crate) threads: usize,
 }
 
 impl Status {
@@ -178,6 +180,7 @@ pub(crate) fn parse_status(text: &str) -> Status {
             "nonvoluntary_ctxt_switches" => status.involuntary_switches = number(),
             "Tgid" => status.process = value.parse().unwrap_or(0),
             "Seccomp" => status.is_filtered = value != "0",
+            "Threads" => status.threads = value.parse().unwrap_or(0),
             "PPid" => status.parent = value.parse().unwrap_or(0),
             _ => {}
         }
@@ -204,6 +207,19 @@ const CAP_SYS_PTRACE: u32 = 19;
 /// What this process may do; `None` when that cannot be read.
 pub(crate) fn read_own_privileges() -> Option<Privileges> {
     parse_privileges(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// Whether this process may begin to trace only what descends from it, and not what became init's child (Yama).
+pub(crate) fn may_seize_descendants_only() -> bool {
+    let is_restricted =
+        std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").is_ok_and(|scope| scope.trim() != "0");
+    is_restricted && !read_own_privileges().is_some_and(|own| own.may_trace_all)
+}
+
+/// The threads of a process; none if it is gone.
+pub(crate) fn threads_of(pid: Tid) -> Vec<Tid> {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 fn parse_privileges(status: &str) -> Option<Privileges> {
@@ -432,6 +448,8 @@ mod tests {
         assert!(parse_schedstat(&read_thread_file(pid, pid, "schedstat").unwrap()).is_some());
         let status = parse_status(&read_thread_file(pid, pid, "status").unwrap());
         assert_eq!(status.process, pid);
+        // The test's own thread and the one that started it.
+        assert!(status.threads >= 2 && threads_of(pid).len() >= 2 && threads_of(pid).contains(&pid));
         assert!(status.voluntary_switches + status.involuntary_switches > 0);
         assert!(parse_maps(&read_thread_file(pid, pid, "maps").unwrap()).iter().any(|map| map.executable));
         assert!(!read_command_line(pid, pid).is_empty());

@@ -341,6 +341,11 @@ impl ThreadTable {
         self.threads.get_mut(&tid)
     }
 
+    /// The id of the process of thread `tid`.
+    pub(crate) fn pid_of(&self, tid: Tid) -> Option<Tid> {
+        self.threads.get(&tid).map(|thread| thread.pid)
+    }
+
     /// All threads, in no order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
         self.threads.values_mut()

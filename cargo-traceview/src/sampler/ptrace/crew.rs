@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use traceview_core::model::ExitStatus;
 
 use super::super::event::{ProcessIndex, ThreadIndex};
+use super::super::proc_fs;
 use super::super::thread_table::{SharedProcess, Thread};
 use super::sys::{self, Tid};
 
@@ -29,6 +30,9 @@ pub(crate) struct Crew {
     is_over: AtomicBool,
     /// Whether threads are shared out even if one tracer could do.
     is_forced: bool,
+    /// Whether a tracer can seize any thread that another lets go of, or only those of the first process, which is a child
+    /// of ours for sure.
+    can_seize_any: bool,
 }
 
 /// One tracer, as the others see it.
@@ -150,7 +154,13 @@ impl Crew {
                 (Seat { inbox, tid: AtomicI32::new(0), load: AtomicU32::new(0), awake: AtomicUsize::new(0) }, messages)
             })
             .unzip();
-        (Self { seats, numbers: Mutex::default(), is_over: AtomicBool::new(false), is_forced }, inboxes)
+        let can_seize_any = size == 1 || !proc_fs::may_seize_descendants_only();
+        (Self { seats, numbers: Mutex::default(), is_over: AtomicBool::new(false), is_forced, can_seize_any }, inboxes)
+    }
+
+    /// Whether a tracer can seize any thread that another lets go of, or only those of the first process.
+    pub(super) fn can_seize_any(&self) -> bool {
+        self.can_seize_any
     }
 
     /// How many tracers there can be.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::event::{Event, Stack, ThreadEnd};
+use super::super::proc_fs;
 use super::crew::{GIVEN_WITHIN_NS, Given, LOAD_UNIT, Message, Offer};
 use super::report::Seen;
 use super::sys::{self, Tid};
@@ -57,6 +58,7 @@ impl Tracer<'_> {
         self.balance.giving.is_some()
             // Its end must be told to us.
             && tid != self.root
+            && (self.crew.can_seize_any() || self.table.pid_of(tid) == Some(self.root))
             // In user code, so that it starts nothing and ends nothing before it is seized.
             && seen.registers.syscall().is_none()
             // Of a process that hides its memory (PR_SET_DUMPABLE) no thread could be seized again.
@@ -65,15 +67,21 @@ impl Tracer<'_> {
             && !self.made_again.iter().any(|(other, _)| *other == tid)
     }
 
-    /// Hands over a thread that is held, or lets it run on if that cannot be.
-    pub(super) fn hand_over(&mut self, tid: Tid) {
+    /// Hands over a thread that is held, or lets it run on if that cannot be. `since` is from when on it was held for that.
+    pub(super) fn hand_over(&mut self, tid: Tid, since: i64) {
         let Some((to, left)) = self.balance.giving.take() else {
             resume(tid, 0);
             return;
         };
         let offer = Arc::new(Offer::default());
         self.crew.tell(to, Message::Offer(Arc::clone(&offer)));
-        if !offer.is_ready_within(READY_WITHIN_NS) {
+        let is_ready = offer.is_ready_within(READY_WITHIN_NS);
+        let held_ns = sys::monotonic_ns() - since;
+        self.progress.stopped_ns.fetch_add(held_ns.cast_unsigned(), Relaxed);
+        if let Some(thread) = self.table.get(tid) {
+            thread.stopped_ns += held_ns;
+        }
+        if !is_ready {
             resume(tid, 0);
             return;
         }
@@ -100,7 +108,9 @@ impl Tracer<'_> {
     fn take(&mut self, given: Given) {
         let Given { thread, process } = given;
         if sys::seize(thread.tid).is_ok() {
+            let pid = thread.pid;
             self.table.take(thread, process);
+            self.seize_newcomers(pid);
             return;
         }
         // It ended between the two.
@@ -108,6 +118,21 @@ impl Tracer<'_> {
         self.progress.threads.fetch_sub(1, Relaxed);
         let time = Some(sys::monotonic_ns());
         self.send(Event::ThreadEnd(ThreadEnd { thread: thread.index, time, unsampled_ns: 0, usage: None }));
+    }
+
+    /// Seizes the threads that one of process `pid` started after one tracer let go of it and before another seized it.
+    fn seize_newcomers(&mut self, pid: Tid) {
+        let Some(process) = self.table.process_of(pid) else { return };
+        let known = self.table.process(process).live.load(Relaxed);
+        if !proc_fs::read_status(pid).is_ok_and(|status| status.threads > known) {
+            return;
+        }
+        for tid in proc_fs::threads_of(pid) {
+            // One that has a tracer cannot be seized.
+            if self.table.get(tid).is_none() && sys::seize(tid).is_ok() {
+                self.adopt(tid, sys::monotonic_ns());
+            }
+        }
     }
 
     /// Takes what other tracers sent.

@@ -156,7 +156,7 @@ impl Tracer<'_> {
             self.digest(tid, seen, interrupt, now, resumed);
         }
         if is_given {
-            self.hand_over(tid);
+            self.hand_over(tid, resumed);
         }
     }
 
