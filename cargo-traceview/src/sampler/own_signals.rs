@@ -19,12 +19,13 @@ pub(crate) struct OwnSignals {
     program: Tid,
     interrupts: Vec<i64>,
     stop: Option<(i32, i64)>,
+    stopped_at: i64,
 }
 
 impl OwnSignals {
     /// None came so far.
     pub(crate) const fn new(program: Tid) -> Self {
-        Self { program, interrupts: Vec::new(), stop: None }
+        Self { program, interrupts: Vec::new(), stop: None, stopped_at: i64::MIN / 2 }
     }
 
     /// `signal` came at `now`. The program must not have been waited for yet: its id could be another's by now.
@@ -35,6 +36,16 @@ impl OwnSignals {
         if let Some(signal) = self.answer(signal, now) {
             let _gone_already = sys::kill(self.program, signal);
         }
+    }
+
+    /// A thread of the program that another tracer has was stopped by job control.
+    pub(crate) fn program_stopped(&mut self, time: i64) {
+        self.stopped_at = time;
+    }
+
+    /// Whether that was a moment ago.
+    pub(crate) fn has_program_stopped(&self, now: i64) -> bool {
+        now - self.stopped_at < STOPS_WITHIN_NS
     }
 
     /// The program is stopped: the signal by which the terminal stopped its group and so would have stopped us, if it did.
@@ -82,6 +93,14 @@ mod tests {
         assert_eq!(signals.take_stop(1_600_000_000), None);
         signals.on(libc::SIGTTIN, 2_000_000_000);
         assert_eq!(signals.take_stop(9_000_000_000), None);
+    }
+
+    #[test]
+    fn that_the_program_stopped_is_news_for_a_while() {
+        let mut signals = OwnSignals::new(1);
+        assert!(!signals.has_program_stopped(0));
+        signals.program_stopped(1_000_000_000);
+        assert!(signals.has_program_stopped(1_500_000_000) && !signals.has_program_stopped(9_000_000_000));
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub(crate) enum Message {
     },
     /// The first program ended. Its first thread stays with the lead, but another can have taken its place by an exec.
     RootExit(ExitStatus),
+    /// Job control stopped a thread of the first process, at this time.
+    RootStopped(i64),
     /// Recording is over.
     End,
 }

@@ -152,6 +152,10 @@ impl Tracer<'_> {
             Message::Thread(given) => self.take(*given),
             Message::Exec { pid, time } => self.on_exec_elsewhere(pid, time),
             Message::RootExit(exit) => self.root_exit = Some(exit),
+            Message::RootStopped(time) => {
+                self.own_signals.program_stopped(time);
+                self.stop_with_program();
+            }
             Message::End => {}
         }
     }

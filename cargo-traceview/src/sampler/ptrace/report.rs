@@ -9,8 +9,9 @@ use super::super::arch::Registers;
 use super::super::event::{Event, Sample, Snapshot, Stack, WaitStack};
 use super::super::proc_fs::SchedStat;
 use super::super::thread_table::{Interrupt, LastLook};
+use super::crew::Message;
 use super::sys::{self, Tid, WaitStatus};
-use super::{Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
+use super::{LEAD, Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
 
 /// Reports are taken for no longer than this before it is seen to what else there is to do.
 const REPORTS_NS: i64 = 10_000_000;
@@ -99,11 +100,18 @@ impl Tracer<'_> {
         }
     }
 
-    /// Stops this process if the program is stopped because its terminal stopped the group of both.
+    /// Stops this process if the program is stopped because its terminal stopped the group of both. The lead hears of that
+    /// signal, so others tell it.
     pub(super) fn stop_with_program(&mut self) {
-        let root = self.root;
+        let (root, now) = (self.root, sys::monotonic_ns());
         let is_stopped = self.table.iter_mut().any(|thread| thread.pid == root && thread.activity.is_stopped());
-        if is_stopped && let Some(signal) = self.own_signals.take_stop(sys::monotonic_ns()) {
+        if self.seat != LEAD {
+            if is_stopped {
+                self.crew.tell(LEAD, Message::RootStopped(now));
+            }
+        } else if (is_stopped || self.own_signals.has_program_stopped(now))
+            && let Some(signal) = self.own_signals.take_stop(now)
+        {
             sys::stop_self(signal);
         }
     }
