@@ -22,6 +22,7 @@ mod shared_out;
 mod stacks_and_maps;
 mod terminals;
 mod tidy;
+mod unusual_stacks;
 mod unwinding;
 mod waits;
 mod window;

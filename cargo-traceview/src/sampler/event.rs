@@ -5,6 +5,7 @@ use super::proc_fs::MapEntry;
 use super::ptrace::sys::Tid;
 use super::target::Target;
 use crate::unwind::deep::HeldWalk;
+use crate::unwind::registers::RegisterFile;
 
 /// A process of the recording, numbered from 0 in order of appearance.
 pub(crate) type ProcessIndex = usize;
@@ -227,12 +228,10 @@ pub(crate) struct Snapshot {
     pub(crate) seat: usize,
     /// The thread's id, to read its maps by.
     pub(crate) tid: Tid,
-    /// Program counter.
-    pub(crate) pc: u64,
-    /// Stack pointer.
-    pub(crate) sp: u64,
-    /// Frame pointer; `None` if the thread was not stopped for this.
-    pub(crate) fp: Option<u64>,
+    /// Its registers, as far as they are known.
+    pub(crate) registers: RegisterFile,
+    /// Whether the thread was held for this; else it slept, and maybe still does.
+    pub(crate) was_held: bool,
     /// The system call it is in.
     pub(crate) syscall: Option<u64>,
     /// Its stack.
@@ -243,14 +242,22 @@ pub(crate) struct Snapshot {
 #[derive(Debug)]
 pub(crate) enum Stack {
     /// To be walked.
-    Copied {
-        /// Memory from the stack pointer on.
-        bytes: Vec<u8>,
-        /// Whether the stack goes on behind it.
-        has_more: bool,
-    },
+    Copied(Copied),
     /// Walked already, as it was too large to copy.
     Walked(HeldWalk),
+}
+
+/// A copy of a stack.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    /// Its parts, one behind the other.
+    pub(crate) bytes: Vec<u8>,
+    /// How many of them are the memory from the stack pointer on.
+    pub(crate) len: usize,
+    /// First address behind the memory that the stack pointer is in, as far as that is known.
+    pub(crate) end: u64,
+    /// Where other parts start, and their lengths: memory that the stack goes on in.
+    pub(crate) others: Vec<(u64, usize)>,
 }
 
 /// A sleep, from when it was first seen to when it was over.

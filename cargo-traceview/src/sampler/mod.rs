@@ -14,6 +14,7 @@ mod own_signals;
 pub(crate) mod proc_fs;
 pub(crate) mod ptrace;
 mod spread;
+mod stack_windows;
 pub(crate) mod target;
 mod thread_table;
 

@@ -12,9 +12,11 @@ use super::event::{ProcessIndex, ThreadIndex};
 use super::kinship::CallWatch;
 use super::proc_fs::{ProcFile, SchedStat, Status, Whereabouts, parse_schedstat, parse_status, parse_syscall};
 use super::ptrace::CutCalls;
+use super::ptrace::code_watch::CodeWatch;
 use super::ptrace::crew::LiveThreads;
 use super::ptrace::meter::Meter;
 use super::ptrace::sys::Tid;
+use super::stack_windows::StackWindows;
 use crate::unwind::deep::DeepRules;
 
 /// Stacks up to this many bytes are copied whole.
@@ -60,6 +62,10 @@ pub(crate) struct Thread {
     pub(crate) stack_range: (u64, u64),
     /// How much of its stack to copy where it is large: what its last stacks needed, and some more.
     pub(crate) stack_need: usize,
+    /// Where its stack goes on when it is on another.
+    pub(crate) windows: StackWindows,
+    /// How often the unwinder was told at once that it changed its stack.
+    pub(crate) hurries: u8,
     /// Not to be looked at before this moment: walking its stack holds it for so long that it must not happen too often.
     pub(crate) rest_until: i64,
     /// Whether its name was read since it started.
@@ -131,6 +137,8 @@ impl Thread {
             cpu_before_ns: 0,
             stack_range: (0, 0),
             stack_need: LARGEST_COPY,
+            windows: StackWindows::default(),
+            hurries: 0,
             rest_until: 0,
             named: false,
             named_asleep: false,
@@ -228,6 +236,8 @@ pub(crate) struct Process {
     pub(crate) writable: Vec<(u64, u64)>,
     /// Its map is not to be read again for another stack before this moment.
     pub(crate) map_rests_until: i64,
+    /// Its libraries.
+    pub(crate) watch: CodeWatch,
     /// To walk stacks that are too large to copy; there as soon as one was met.
     pub(crate) deep: Option<Rc<DeepRules>>,
     /// What it uses.
@@ -262,6 +272,7 @@ impl Process {
             mapped,
             writable,
             map_rests_until: 0,
+            watch: CodeWatch::default(),
             deep: None,
             meter: Meter::default(),
         }
@@ -278,6 +289,7 @@ impl Process {
         self.mapped = false;
         self.writable = Vec::new();
         self.deep = None;
+        self.watch = CodeWatch::default();
     }
 }
 

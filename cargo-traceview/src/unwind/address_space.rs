@@ -1,11 +1,11 @@
 //! The code of one process: what is mapped where, and the unwinding rules for it.
 
-use framehop::{ExplicitModuleSectionInfo, Module, Unwinder as _};
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
+use super::frame_table::FrameTable;
 use super::images::{ImageIndex, Images};
-use super::walk::Rules;
-use crate::image::Image;
 use crate::sampler::proc_fs::MapEntry;
 use crate::sampler::ptrace::sys::Tid;
 
@@ -24,18 +24,26 @@ pub(super) struct Region {
     pub(super) bias: u64,
 }
 
-/// The code of one process. A fork starts with a clone of its parent's.
+/// The code of one process. A fork starts with a clone of its parent's, which costs next to nothing.
 #[derive(Clone, Default)]
 pub(super) struct AddressSpace {
-    regions: Vec<Region>,
-    modules: FxHashMap<(ImageIndex, u64), u64>,
-    rules: Rules,
+    regions: Arc<[Region]>,
+    tables: Arc<FxHashMap<ImageIndex, Arc<FrameTable>>>,
+    has_new_files: bool,
 }
 
 impl AddressSpace {
-    /// The unwinding rules of this code.
-    pub(super) fn rules(&self) -> &Rules {
-        &self.rules
+    /// Code of no file at these addresses.
+    #[cfg(test)]
+    pub(super) fn without_files(code: &[std::ops::Range<u64>]) -> Self {
+        let region = |code: &std::ops::Range<u64>| Region {
+            start: code.start,
+            end: code.end,
+            file_offset: 0,
+            image: None,
+            bias: 0,
+        };
+        Self { regions: code.iter().map(region).collect(), ..Self::default() }
     }
 
     /// What is mapped.
@@ -48,38 +56,33 @@ impl AddressSpace {
         region_at(&self.regions, avma)
     }
 
+    /// The call frame information of a file that is mapped, if it could be read.
+    pub(super) fn table(&self, image: ImageIndex) -> Option<&FrameTable> {
+        self.tables.get(&image).map(Arc::as_ref)
+    }
+
+    /// Whether the last map brought code of files that was not known before.
+    pub(super) fn has_new_files(&self) -> bool {
+        self.has_new_files
+    }
+
     /// Takes over a memory map; whether it brought code that was not known before. `tid` is a thread of the process, to
     /// reach files by that are not at their path any more.
     pub(super) fn update(&mut self, maps: &[MapEntry], images: &mut Images, tid: Tid) -> bool {
-        let regions: Vec<Region> =
+        let regions: Arc<[Region]> =
             maps.iter().filter(|map| map.executable).map(|map| region(map, images, tid)).collect();
-        let has_news = regions.iter().any(|region| region_at(&self.regions, region.start) != Some(region));
-        let mapped: FxHashSet<(ImageIndex, u64)> =
-            regions.iter().filter_map(|region| Some((region.image?, region.bias))).collect();
-        let rules = &mut self.rules;
-        self.modules.retain(|module, start| {
-            let stays = mapped.contains(module);
-            if !stays {
-                rules.remove_module(*start);
-            }
-            stays
-        });
-        for (index, bias) in mapped {
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.modules.entry((index, bias))
-                && let Some(image) = images.loaded(index)
-            {
-                let module = module(image, bias);
-                entry.insert(module.avma_range().start);
-                self.rules.add_module(module);
-            }
-        }
+        let is_new = |region: &&Region| region_at(&self.regions, region.start) != Some(*region);
+        let has_news = regions.iter().any(|region| is_new(&region));
+        self.has_new_files = regions.iter().filter(is_new).any(|region| region.image.is_some());
+        let mapped = regions.iter().filter_map(|region| region.image);
+        self.tables = Arc::new(mapped.filter_map(|image| Some((image, Arc::clone(images.table(image)?)))).collect());
         self.regions = regions;
         has_news
     }
 }
 
 /// The mapping around `avma` among `regions`, which are in order.
-pub(super) fn region_at(regions: &[Region], avma: u64) -> Option<&Region> {
+fn region_at(regions: &[Region], avma: u64) -> Option<&Region> {
     let behind = regions.partition_point(|region| region.start <= avma);
     regions[..behind].last().filter(|region| avma < region.end)
 }
@@ -91,32 +94,4 @@ fn region(map: &MapEntry, images: &mut Images, tid: Tid) -> Region {
         // Without the file only file offsets can be told.
         .unwrap_or_else(|| map.start.wrapping_sub(map.offset));
     Region { start: map.start, end: map.end, file_offset: map.offset, image, bias }
-}
-
-fn module(image: &Image, bias: u64) -> Module<crate::image::SharedBytes> {
-    let segments = image.segments();
-    let low = image.base_svma();
-    let high = segments.iter().map(|segment| segment.svma.saturating_add(segment.mem_size)).max().unwrap_or(low);
-    let section = |name: &str| image.section(name);
-    let text = section(".text");
-    let eh_frame = section(".eh_frame");
-    let eh_frame_hdr = section(".eh_frame_hdr");
-    let info = ExplicitModuleSectionInfo {
-        base_svma: low,
-        text_svma: text.as_ref().map(crate::image::SectionBytes::svma_range),
-        text: text.map(|section| section.bytes),
-        got_svma: section(".got").map(|section| section.svma_range()),
-        eh_frame_svma: eh_frame.as_ref().map(crate::image::SectionBytes::svma_range),
-        eh_frame: eh_frame.map(|section| section.bytes),
-        eh_frame_hdr_svma: eh_frame_hdr.as_ref().map(crate::image::SectionBytes::svma_range),
-        eh_frame_hdr: eh_frame_hdr.map(|section| section.bytes),
-        debug_frame: section(".debug_frame").map(|section| section.bytes),
-        stubs_svma: None,
-        stub_helper_svma: None,
-        unwind_info: None,
-        text_segment_svma: None,
-        text_segment: None,
-    };
-    let avma = |svma: u64| svma.wrapping_add(bias);
-    Module::new(image.file_name(), avma(low)..avma(high), avma(low), info)
 }

@@ -1,10 +1,11 @@
 //! Stacks that are too large to copy (deep recursion, huge frames) are walked while the thread is held, reading only the
 //! pages that are needed, for a limited time.
 
-use framehop::FrameAddress;
+use std::cell::RefCell;
 
-use super::address_space::{AddressSpace, Region, region_at};
-use super::walk::{CutReason, RuleCache, Rules, Start, WalkEnd, walk};
+use super::address_space::AddressSpace;
+use super::registers::RegisterFile;
+use super::walk::{CutReason, Memory, RuleCache, Start, WalkEnd, walk};
 use crate::sampler::ptrace::sys::{self, Tid};
 
 /// No thread is held for longer than this to walk its stack.
@@ -15,8 +16,8 @@ const PIECE: usize = 16 << 10;
 
 /// What is needed to walk stacks of a process elsewhere than in the unwinder: its rules as they were at some moment.
 pub(crate) struct DeepRules {
-    rules: Rules,
-    regions: Vec<Region>,
+    code: AddressSpace,
+    cache: RefCell<RuleCache>,
 }
 
 /// A stack that was walked while its thread was held.
@@ -31,28 +32,42 @@ pub(crate) struct HeldWalk {
 impl DeepRules {
     /// The rules of `code`.
     pub(super) fn of(code: &AddressSpace) -> Self {
-        Self { rules: code.rules().clone(), regions: code.regions().to_vec() }
+        Self { code: code.clone(), cache: RefCell::new(RuleCache::new()) }
     }
 
-    /// Walks the stack of `tid`, which is held, from program counter, stack pointer and frame pointer on.
-    pub(crate) fn walk_held(&self, tid: Tid, pc: u64, sp: u64, fp: u64) -> HeldWalk {
+    /// Walks the stack of `tid`, which is held, from these registers on.
+    pub(crate) fn walk_held(&self, tid: Tid, registers: RegisterFile) -> HeldWalk {
         let until = sys::monotonic_ns() + HOLD_NS;
-        let mut memory = Pieces { tid, start: 0, bytes: vec![0; PIECE], len: 0 };
+        let mut memory = Held { pieces: Pieces::of(tid), until };
         let mut addresses = Vec::new();
-        let walked = walk(
-            (&self.rules, &mut RuleCache::new()),
-            Start { frame: FrameAddress::from_instruction_pointer(pc), sp, fp: Some(fp) },
-            |address| memory.read(address),
-            |avma| region_at(&self.regions, avma.wrapping_sub(1)).is_some(),
-            || sys::monotonic_ns() < until,
-            &mut addresses,
-        );
+        let walked =
+            walk((&self.code, &mut self.cache.borrow_mut()), Start::innermost(registers), &mut memory, &mut addresses);
         HeldWalk { addresses, end: walked.end }
     }
 }
 
+/// Memory of a thread that is held.
+struct Held {
+    pieces: Pieces,
+    until: i64,
+}
+
+impl Memory for Held {
+    fn word(&mut self, address: u64) -> Result<u64, CutReason> {
+        self.pieces.read(address)
+    }
+
+    fn code(&self, address: u64, code: &mut [u8]) -> usize {
+        sys::read_memory(self.pieces.tid, address, code)
+    }
+
+    fn goes_on(&self) -> bool {
+        sys::monotonic_ns() < self.until
+    }
+}
+
 /// Memory of another thread, of which the piece that was read last is kept: walks go upwards.
-struct Pieces {
+pub(super) struct Pieces {
     tid: Tid,
     start: u64,
     bytes: Vec<u8>,
@@ -60,11 +75,23 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn read(&mut self, address: u64) -> Result<u64, CutReason> {
+    /// Nothing of it yet.
+    pub(super) fn of(tid: Tid) -> Self {
+        Self { tid, start: 0, bytes: Vec::new(), len: 0 }
+    }
+
+    /// Whether anything was looked for.
+    pub(super) fn were_read(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
+    /// The word at `address`.
+    pub(super) fn read(&mut self, address: u64) -> Result<u64, CutReason> {
         if let Some(word) = self.word(address) {
             return Ok(word);
         }
         self.start = address & !7;
+        self.bytes.resize(PIECE, 0);
         self.len = sys::read_memory(self.tid, self.start, &mut self.bytes);
         self.word(address).ok_or(CutReason::Unreadable)
     }

@@ -6,17 +6,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindContext, UnwindSection as _};
 use rustc_hash::FxHashMap;
 
-use super::asleep;
+use super::frame_table::FrameTable;
+use super::instructions;
 use super::recording::RawFrame;
 use crate::image::Image;
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::sys::{self, Tid};
-
-/// Start code is a few instructions: it calls the first real function, or jumps to it.
-const START_CODE: u64 = 0x60;
 
 /// A row of [`Recording::images`](super::Recording::images).
 pub type ImageIndex = usize;
@@ -36,8 +33,8 @@ pub(super) struct Images {
     rows: Vec<LoadedImage>,
     /// By path, device and inode.
     known: FxHashMap<(PathBuf, (u32, u32), u64), ImageIndex>,
-    /// What is known of the functions around addresses that were asked about: where stacks end, or threads sleep.
-    functions: FxHashMap<(ImageIndex, u64), Option<FunctionFacts>>,
+    /// The call frame information of each that could be read.
+    tables: Vec<Option<Arc<FrameTable>>>,
 }
 
 impl Images {
@@ -62,114 +59,42 @@ impl Images {
         if let Some(index) = self.known.get(&key) {
             return Some(*index);
         }
-        let image = if is_vdso { vdso() } else { open(map, &key.0, tid) };
+        let image = if is_vdso { vdso() } else { open(map, &key.0, tid) }.map(Arc::new);
         let index = self.rows.len();
-        self.rows.push(LoadedImage { path: key.0.clone(), image: image.map(Arc::new) });
+        self.tables.push(image.as_ref().ok().map(|image| Arc::new(FrameTable::new(Arc::clone(image)))));
+        self.rows.push(LoadedImage { path: key.0.clone(), image });
         self.known.insert(key, index);
         Some(index)
     }
 
-    /// Whether a stack that ends at address `svma` ends there rightly: the rules for that code say that it has no caller, or
-    /// there is no rule for it at all (start code in assembly) and its frame pointer ended the chain.
-    pub(super) fn is_root(&mut self, index: ImageIndex, svma: u64) -> bool {
-        self.loaded(index).is_some() && self.function(index, svma).is_none_or(|function| function.has_no_caller)
+    /// The call frame information of image `index`, if its file could be read.
+    pub(super) fn table(&self, index: ImageIndex) -> Option<&Arc<FrameTable>> {
+        self.tables[index].as_ref()
     }
 
-    /// Whether address `svma` is in the code that the kernel starts a program or its dynamic linker at. Nobody called that,
-    /// whatever its rules say and its stack looks like.
-    pub(super) fn is_start(&self, index: ImageIndex, svma: u64) -> bool {
-        self.loaded(index)
-            .is_some_and(|image| svma.checked_sub(image.entry()).is_some_and(|offset| offset < START_CODE))
-    }
-
-    /// The function around address `svma`, if the image says anything about it.
-    pub(super) fn function(&mut self, index: ImageIndex, svma: u64) -> Option<FunctionFacts> {
-        if let Some(known) = self.functions.get(&(index, svma)) {
-            return *known;
-        }
-        let function = self.loaded(index).and_then(|image| function_facts(image, svma));
-        self.functions.insert((index, svma), function);
-        function
-    }
-
-    /// The code up to the return address whose call `caller` is in: the seven bytes that the longest call takes.
+    /// The code up to the return address whose call `caller` is in.
     pub(super) fn code_before(&self, caller: RawFrame) -> Option<&[u8]> {
         let RawFrame::Code { image, svma } = caller else { return None };
-        self.code(image, svma.checked_sub(6)?)?.get(..7)
+        self.table(image)?.code_before(svma.wrapping_add(1))
     }
 
     /// Whether the call that `caller` is in goes to another function than `callee`, as far as the instruction tells.
-    pub(super) fn calls_another(&mut self, caller: RawFrame, callee: RawFrame) -> bool {
+    pub(super) fn calls_another(&self, caller: RawFrame, callee: RawFrame) -> bool {
         let (RawFrame::Code { image, svma }, RawFrame::Code { image: of, svma: inside }) = (caller, callee) else {
             return false;
         };
-        let Some(target) = self.code_before(caller).and_then(|code| asleep::call_target(code, svma.wrapping_add(1)))
+        let Some(target) =
+            self.code_before(caller).and_then(|code| instructions::call_target(code, svma.wrapping_add(1)))
         else {
             return false;
         };
         // A call through the linkage table goes wherever the linker decided.
-        if self.is_linkage(image, target) {
+        if self.table(image).is_some_and(|table| table.is_stub(target)) {
             return false;
         }
-        image != of || self.function(of, inside).is_some_and(|function| function.start != target)
+        let function = || self.table(of).and_then(|table| table.function(inside));
+        image != of || function().is_some_and(|function| function.start != target)
     }
-
-    fn is_linkage(&self, index: ImageIndex, svma: u64) -> bool {
-        let Some(image) = self.loaded(index) else { return false };
-        [".plt", ".plt.sec", ".plt.got", ".iplt"]
-            .into_iter()
-            .any(|name| image.section(name).is_some_and(|section| section.svma_range().contains(&svma)))
-    }
-
-    /// The code of image `index` from `svma` on, as far as its file has it.
-    pub(super) fn code(&self, index: ImageIndex, svma: u64) -> Option<&[u8]> {
-        let image = self.loaded(index)?;
-        // Program headers can say anything.
-        image.segments().iter().find_map(|segment| {
-            let offset = svma.checked_sub(segment.svma).filter(|offset| *offset < segment.file_size)?;
-            let start = usize::try_from(segment.file_offset.checked_add(offset)?).ok()?;
-            let end = usize::try_from(segment.file_offset.checked_add(segment.file_size)?).ok()?;
-            image.data().get(start..end)
-        })
-    }
-}
-
-/// What the call frame information says of the function around an address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct FunctionFacts {
-    /// First SVMA.
-    pub(super) start: u64,
-    /// First SVMA behind it.
-    pub(super) end: u64,
-    /// Whether there is no return address at the address asked about.
-    pub(super) has_no_caller: bool,
-}
-
-/// What the call frame information of `svma` says; `None` without information.
-fn function_facts(image: &Image, svma: u64) -> Option<FunctionFacts> {
-    let eh_frame = image.section(".eh_frame")?;
-    let mut bases = BaseAddresses::default().set_eh_frame(eh_frame.svma);
-    if let Some(text) = image.section(".text") {
-        bases = bases.set_text(text.svma);
-    }
-    if let Some(got) = image.section(".got") {
-        bases = bases.set_got(got.svma);
-    }
-    let table = EhFrame::new(&eh_frame.bytes, LittleEndian);
-    let mut context = UnwindContext::new();
-    let header = image.section(".eh_frame_hdr");
-    let fde = match &header {
-        Some(section) => {
-            bases = bases.set_eh_frame_hdr(section.svma);
-            let header = EhFrameHdr::new(&section.bytes, LittleEndian).parse(&bases, 8).ok()?;
-            header.table()?.fde_for_address(&table, &bases, svma, EhFrame::cie_from_offset)
-        }
-        None => table.fde_for_address(&bases, svma, EhFrame::cie_from_offset),
-    };
-    let fde = fde.ok()?;
-    let row = fde.unwind_info_for_address(&table, &bases, &mut context, svma).ok()?;
-    let has_no_caller = matches!(row.register(gimli::X86_64::RA), None | Some(gimli::RegisterRule::Undefined));
-    Some(FunctionFacts { start: fde.initial_address(), end: fde.end_address(), has_no_caller })
 }
 
 /// The vdso: the kernel maps the same code into every process, so our own will do.
@@ -240,19 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_of_start_code_end_a_stack_and_those_of_other_code_do_not() {
+    fn a_file_is_opened_once() {
         let us = Tid::try_from(std::process::id()).unwrap();
         let maps = proc_fs::parse_maps(&proc_fs::read_thread_file(us, us, "maps").unwrap());
         let mut images = Images::default();
         let exe = std::env::current_exe().unwrap();
         let map = maps.iter().find(|map| map.executable && Path::new(&map.path) == exe).unwrap();
         let index = images.of_mapping(map, us).unwrap();
-        assert_eq!(images.of_mapping(map, us), Some(index), "a file is opened once");
-        let image = images.loaded(index).unwrap().clone();
-        let bias = image.code_bias(map.start, map.offset, map.end - map.start).unwrap();
-        assert!(images.is_start(index, image.entry()) && images.is_root(index, image.entry()), "_start has no caller");
-        let function: fn() = the_rules_of_start_code_end_a_stack_and_those_of_other_code_do_not;
-        let here = (function as *const ()).addr() as u64 - bias;
-        assert!(!images.is_root(index, here) && !images.is_start(index, here));
+        assert_eq!(images.of_mapping(map, us), Some(index));
+        assert!(images.table(index).is_some());
     }
 }

@@ -1,30 +1,37 @@
 //! The unwinder: turns what the tracer copied (registers, stack memory) into stacks of code addresses, behind the
 //! tracer in time.
 //!
-//! Call frame information (`.eh_frame`) is used wherever there is some: it is right in prologues, in leaf functions and in
-//! libraries that were built without frame pointers. Where there is none (code made in memory, some assembly) frame
-//! pointers are followed. Every return address must lead into mapped code, and a stack counts as whole only if it ends
-//! at code that has no caller; else it gets a root that says why it was cut.
+//! Code of files is walked by their call frame information alone: it is right in prologues, in leaf functions, in
+//! libraries that were built without frame pointers, and for what signals interrupted. Where it is missing the stack is cut
+//! there, as a guess would show callers that never called. Code made in memory has none, and is walked by frame pointers.
+//! Every return address must lead into mapped code, and a stack counts as whole only if it ends at code that has no
+//! caller; else it gets a root that says why it was cut.
 
 mod address_space;
 mod asleep;
 pub(crate) mod deep;
+mod frame_table;
+mod hole;
 mod images;
+mod instructions;
 mod kin;
 mod mappings;
+mod own;
 mod recording;
+pub(crate) mod registers;
+mod rule;
 mod sockets;
+mod stack_copy;
 mod targets;
 mod walk;
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 
-use framehop::FrameAddress;
 use traceview_core::model::SampleFlags;
 
 use crate::sampler::LARGEST_COPY;
-use crate::sampler::event::{Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait, WaitStack};
+use crate::sampler::event::{Copied, Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait, WaitStack};
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::Recycled;
 use crate::sampler::ptrace::sys;
@@ -33,10 +40,12 @@ use deep::{DeepRules, HeldWalk};
 use images::Images;
 use mappings::MappingLog;
 use recording::Interner;
+use stack_copy::StackCopy;
 use targets::Targets;
-use walk::{RuleCache, StackCopy, Start, Walked, walk};
+use walk::{RuleCache, Start, Walked, walk};
 
 pub use images::{ImageIndex, LoadedImage};
+pub use own::OwnStack;
 pub use recording::{
     Awaited, MappingRecord, Origin, ProcessRecord, RawCall, RawExec, RawExit, RawFrame, RawSample, RawSpawn, RawUsage,
     RawWait, Recording, SpawnKind, ThreadRecord,
@@ -89,6 +98,15 @@ enum NextChange {
     Exec,
     /// Its map was read.
     Maps(Vec<MapEntry>),
+}
+
+/// What a walk needed of a copy.
+#[derive(Clone, Copy, Default)]
+struct Need {
+    /// How many bytes from the stack pointer on.
+    used: usize,
+    /// The last address that it lacked.
+    missed: Option<u64>,
 }
 
 struct Unwinder<'a> {
@@ -200,17 +218,14 @@ impl Unwinder<'_> {
 
     /// Unwinds a copied stack and stores it. The stack, and whether it was inferred.
     fn unwind(&mut self, process: ProcessIndex, time: i64, snapshot: Snapshot) -> (u32, bool) {
-        let (mut walked, mut used) = self.walk(process, &snapshot);
+        let (mut walked, mut need) = self.walk(process, &snapshot);
         let has_news =
             self.leads_out_of_code(process, &snapshot, walked.end) && self.refresh(process, time, snapshot.tid);
         if has_news {
-            (walked, used) = self.walk(process, &snapshot);
+            (walked, need) = self.walk(process, &snapshot);
         }
-        let mut end = self.judge(process, walked.end);
-        let inferred = end == WalkEnd::Cut(CutReason::NotStopped) && self.infer(process, &snapshot, walked.last);
-        if inferred {
-            end = WalkEnd::Root;
-        }
+        let inferred = walked.end == WalkEnd::Cut(CutReason::NotStopped) && self.infer(process, &snapshot, walked.last);
+        let end = if inferred { WalkEnd::Root } else { walked.end };
         let cut = match end {
             WalkEnd::Root => None,
             WalkEnd::Cut(reason) => Some(RawFrame::Cut(reason)),
@@ -219,59 +234,65 @@ impl Unwinder<'_> {
         let frames = self.addresses.iter().rev().map(|avma| frame(code, *avma));
         let kernel = snapshot.syscall.map(|syscall| RawFrame::Kernel { syscall });
         let stack = self.interner.stack(cut.into_iter().chain(frames).chain(kernel));
-        let seat = snapshot.seat;
-        let recycled = match snapshot.stack {
-            Stack::Copied { bytes, .. } => {
-                let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
-                let deep = (ran_out && bytes.len() >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
-                Some(Recycled { tid: snapshot.tid, used, ran_out, deep, buffer: bytes })
-            }
-            // It was walked by rules that lack code which was loaded since: the next one needs those of now.
-            Stack::Walked(_) if has_news => {
-                let deep = Some(Box::new(DeepRules::of(code)));
-                Some(Recycled { tid: snapshot.tid, used: LARGEST_COPY, ran_out: true, deep, buffer: Vec::new() })
-            }
-            Stack::Walked(_) => None,
-        };
-        if let Some(recycled) = recycled {
-            // The tracer hung up if it does not want its memory back.
-            let _tracer_gone = self.recycle[seat].send(recycled);
-        }
+        self.give_back(process, snapshot, (end, need), has_news);
         (stack.expect("a walk has at least the frame it starts with"), inferred)
     }
 
-    /// Walks a stack into `self.addresses`, unless that was done already. How it ended, and how many bytes it needed.
-    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (Walked, usize) {
-        let frame = FrameAddress::from_instruction_pointer(snapshot.pc);
-        match &snapshot.stack {
-            Stack::Copied { .. } => {
-                self.walk_from(process, snapshot, Start { frame, sp: snapshot.sp, fp: snapshot.fp })
+    /// Gives the tracer its memory back, and tells it what to copy from now on.
+    fn give_back(&self, process: ProcessIndex, snapshot: Snapshot, (end, need): (WalkEnd, Need), has_news: bool) {
+        let code = &self.spaces[process].code;
+        let has_new_libraries = has_news && code.has_new_files();
+        let (tid, seat) = (snapshot.tid, snapshot.seat);
+        let recycled = match snapshot.stack {
+            Stack::Copied(Copied { bytes: buffer, len, .. }) => {
+                let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
+                let elsewhere = need.missed.filter(|_| end == WalkEnd::Cut(CutReason::Elsewhere));
+                let deep = (ran_out && len >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
+                Recycled { tid, used: need.used, ran_out, elsewhere, has_new_libraries, deep, buffer }
             }
+            // It was walked by rules that lack code which was loaded since: the next one needs those of now.
+            Stack::Walked(_) if has_news => Recycled {
+                tid,
+                used: LARGEST_COPY,
+                ran_out: true,
+                elsewhere: None,
+                has_new_libraries,
+                deep: Some(Box::new(DeepRules::of(code))),
+                buffer: Vec::new(),
+            },
+            Stack::Walked(_) => return,
+        };
+        // The tracer hung up if it does not want its memory back.
+        let _tracer_gone = self.recycle[seat].send(recycled);
+    }
+
+    /// Walks a stack into `self.addresses`, unless that was done already. How it ended, and what it needed.
+    fn walk(&mut self, process: ProcessIndex, snapshot: &Snapshot) -> (Walked, Need) {
+        let start = Start::innermost(snapshot.registers);
+        match &snapshot.stack {
+            Stack::Copied(_) => self.walk_copy(process, snapshot, start),
             Stack::Walked(HeldWalk { addresses, end }) => {
                 self.addresses.clone_from(addresses);
-                (Walked { end: *end, last: (frame, snapshot.sp) }, 0)
+                (Walked { end: *end, last: start }, Need::default())
             }
         }
     }
 
     /// Walks a copied stack from `start` on.
-    fn walk_from(&mut self, process: ProcessIndex, snapshot: &Snapshot, start: Start) -> (Walked, usize) {
+    fn walk_copy(&mut self, process: ProcessIndex, snapshot: &Snapshot, start: Start) -> (Walked, Need) {
         let code = &self.spaces[process].code;
         let mut copy = StackCopy::of(snapshot);
-        let walked = walk(
-            (code.rules(), &mut self.cache),
-            start,
-            |address| copy.read(address),
-            |avma| code.region_at(avma.wrapping_sub(1)).is_some(),
-            || true,
-            &mut self.addresses,
-        );
-        (walked, copy.used)
+        let mut walked = walk((code, &mut self.cache), start, &mut copy, &mut self.addresses);
+        if walked.end == WalkEnd::Root && copy.is_outdated(snapshot) {
+            walked.end = WalkEnd::Cut(CutReason::Elsewhere);
+        }
+        (walked, Need { used: copy.used(), missed: copy.missed() })
     }
 
     /// Whether code is met at an address where none is known.
     fn leads_out_of_code(&self, process: ProcessIndex, snapshot: &Snapshot, end: WalkEnd) -> bool {
-        end == WalkEnd::Cut(CutReason::LeftCode) || self.spaces[process].code.region_at(snapshot.pc).is_none()
+        end == WalkEnd::Cut(CutReason::LeftCode)
+            || self.spaces[process].code.region_at(snapshot.registers.pc()).is_none()
     }
 
     /// Reads a process's memory map again, if that was long enough ago; whether it brought new code.
@@ -323,20 +344,6 @@ impl Unwinder<'_> {
     /// Keeps what is mapped now, and since when.
     fn note_mappings(&mut self, process: ProcessIndex, time: i64) {
         self.mappings.note(process, time - self.start, self.spaces[process].code.regions());
-    }
-
-    /// Whether a walk that ended at a root really did.
-    fn judge(&mut self, process: ProcessIndex, end: WalkEnd) -> WalkEnd {
-        let Some(outermost) = self.addresses.last() else { return end };
-        let RawFrame::Code { image, svma } = frame(&self.spaces[process].code, *outermost) else {
-            return if end == WalkEnd::Root { WalkEnd::Cut(CutReason::NoRule) } else { end };
-        };
-        match end {
-            WalkEnd::Root if self.images.is_root(image, svma) => WalkEnd::Root,
-            _ if self.images.is_start(image, svma) => WalkEnd::Root,
-            WalkEnd::Root => WalkEnd::Cut(CutReason::NoRule),
-            cut => cut,
-        }
     }
 
     fn into_recording(mut self, start: (i64, i64)) -> Recording {

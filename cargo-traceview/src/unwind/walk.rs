@@ -1,32 +1,95 @@
 //! Walking one stack: registers and memory in, code addresses out. No I/O, so it is tested on literal stacks.
 
-use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
-use framehop::{FrameAddress, Unwinder as _};
+use gimli::X86_64;
 
-use crate::image::SharedBytes;
-use crate::sampler::event::{Snapshot, Stack};
-
-/// The unwinding rules of a process's code.
-pub(super) type Rules = UnwinderX86_64<SharedBytes>;
-
-/// Rules that were used lately.
-pub(super) type RuleCache = CacheX86_64;
-
-/// A frame pointer that is not known. No address of user memory is near it, so code that needs it shows by its reads.
-const UNKNOWN_FRAME_POINTER: u64 = 0x7eed_0000_0000_0000;
+use super::address_space::AddressSpace;
+use super::frame_table::{Context, Found};
+use super::hole;
+use super::images::ImageIndex;
+use super::registers::RegisterFile;
+use super::rule::{self, Rule};
 
 /// No stack is walked further than this.
 pub(super) const DEEPEST: usize = 1_000_000;
 
-/// Where a walk starts.
+/// How often a stack may go on at a lower address: handlers and coroutines have stacks anywhere, but a stack whose
+/// memory was overwritten could lead in a circle.
+const MOST_SWITCHES: u32 = 64;
+
+/// Rules that are kept.
+const CACHED_RULES: usize = 1 << 12;
+
+/// Memory of the thread whose stack is walked.
+pub(super) trait Memory {
+    /// The word at an address, or why that cannot be had.
+    fn word(&mut self, address: u64) -> Result<u64, CutReason>;
+
+    /// Reads code at an address; how much of it there was.
+    fn code(&self, address: u64, code: &mut [u8]) -> usize;
+
+    /// Asked now and then: whether there is time for more.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+/// Rules that were used lately.
+pub(super) struct RuleCache {
+    /// By file, address, and whether that is of a call.
+    entries: Vec<Option<((ImageIndex, u64, bool), Found)>>,
+    context: Context,
+}
+
+impl RuleCache {
+    pub(super) fn new() -> Self {
+        Self { entries: vec![None; CACHED_RULES], context: Context::new() }
+    }
+
+    fn found(&mut self, key: (ImageIndex, u64, bool), find: impl FnOnce(&mut Context) -> Found) -> Found {
+        let (image, svma, is_return) = key;
+        let mixed = (svma << 1 | u64::from(is_return)) ^ (image as u64) << 40;
+        let slot = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % CACHED_RULES;
+        match self.entries[slot] {
+            Some((known, found)) if known == key => found,
+            _ => {
+                let found = find(&mut self.context);
+                self.entries[slot] = Some((key, found));
+                found
+            }
+        }
+    }
+}
+
+/// An address of code in a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    /// The instruction that comes next there.
+    pub(super) address: u64,
+    /// Whether it comes next because a call returns, so that the frame is in what stands before it.
+    pub(super) is_return: bool,
+}
+
+impl At {
+    /// The address of a byte of the instruction that the frame is in.
+    pub(super) fn lookup(self) -> u64 {
+        self.address.wrapping_sub(self.is_return.into())
+    }
+}
+
+/// A frame that a walk starts at, or came to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// Program counter, or the return address into the frame that the walk goes on from.
-    pub(super) frame: FrameAddress,
-    /// Stack pointer.
-    pub(super) sp: u64,
-    /// Frame pointer, if known.
-    pub(super) fp: Option<u64>,
+    /// Where its code is.
+    pub(super) at: At,
+    /// Its registers.
+    pub(super) registers: RegisterFile,
+}
+
+impl Start {
+    /// The innermost frame.
+    pub(super) fn innermost(registers: RegisterFile) -> Self {
+        Self { at: At { address: registers.pc(), is_return: false }, registers }
+    }
 }
 
 /// How a walk ended.
@@ -43,6 +106,8 @@ pub enum WalkEnd {
 pub enum CutReason {
     /// It is larger than what was copied of it.
     TooDeep,
+    /// It goes on in other memory, which was not copied.
+    Elsewhere,
     /// A part of it could not be read.
     Unreadable,
     /// The thread slept and was not stopped, and the code of the next frame needs a register that is known only then.
@@ -58,6 +123,7 @@ impl CutReason {
     pub const fn label(self) -> &'static str {
         match self {
             Self::TooDeep => "[stack cut: deeper than was copied]",
+            Self::Elsewhere => "[stack cut: it goes on in other memory]",
             Self::Unreadable => "[stack cut: memory not readable]",
             Self::NotStopped => "[stack cut: thread slept and was not stopped]",
             Self::LeftCode => "[stack cut: return address outside of code]",
@@ -71,116 +137,127 @@ impl CutReason {
 pub(super) struct Walked {
     /// How it ended.
     pub(super) end: WalkEnd,
-    /// The last frame that was reached, and the stack pointer in it.
-    pub(super) last: (FrameAddress, u64),
+    /// The last frame that was reached.
+    pub(super) last: Start,
 }
 
 /// Walks a stack. `addresses` receives the address of the code in each frame, innermost first: the program counter, then
-/// for each caller a byte inside the call (return address − 1).
-///
-/// `read` gives the word of memory at an address, or why that cannot be had; `is_code` tells whether a return address can
-/// be one; `goes_on` is asked now and then whether there is time for more.
+/// for each caller a byte inside the call (return address − 1), or where a signal interrupted it the next instruction's.
 pub(super) fn walk(
-    (rules, cache): (&Rules, &mut RuleCache),
+    (code, cache): (&AddressSpace, &mut RuleCache),
     start: Start,
-    mut read: impl FnMut(u64) -> Result<u64, CutReason>,
-    is_code: impl Fn(u64) -> bool,
-    goes_on: impl Fn() -> bool,
+    memory: &mut impl Memory,
     addresses: &mut Vec<u64>,
 ) -> Walked {
     addresses.clear();
-    let mut failed_read = None;
-    let mut read = |address: u64| {
-        read(address).map_err(|reason| {
-            let unknown = start.fp.is_none() && address.abs_diff(UNKNOWN_FRAME_POINTER) < 1 << 40;
-            failed_read = Some(if unknown { CutReason::NotStopped } else { reason });
-        })
-    };
-    let fp = start.fp.unwrap_or(UNKNOWN_FRAME_POINTER);
-    let mut registers = UnwindRegsX86_64::new(start.frame.address(), start.sp, fp);
-    let mut last = (start.frame, start.sp);
+    let mut last = start;
+    let mut switches = 0;
     let end = loop {
-        addresses.push(last.0.address_for_lookup());
-        if addresses.len() >= DEEPEST || (addresses.len().is_multiple_of(64) && !goes_on()) {
+        let (found, lookup) = find(code, cache, last.at);
+        addresses.push(lookup);
+        if addresses.len() >= DEEPEST || (addresses.len().is_multiple_of(64) && !memory.goes_on()) {
             break WalkEnd::Cut(CutReason::TooDeep);
         }
-        match rules.unwind_frame(last.0, &mut registers, cache, &mut read) {
+        let next = match step((code, cache), found, lookup, &last, memory) {
+            Ok(Some(next)) => next,
             Ok(None) => break WalkEnd::Root,
-            Ok(Some(return_address)) if !is_code(return_address) => break WalkEnd::Cut(CutReason::LeftCode),
-            Ok(Some(return_address)) => match FrameAddress::from_return_address(return_address) {
-                Some(next) => last = (next, registers.sp()),
-                None => break WalkEnd::Root,
-            },
-            Err(_) => break WalkEnd::Cut(failed_read.unwrap_or(CutReason::NoRule)),
+            // What a walk does not know any more was never to be had.
+            Err(CutReason::NotStopped) if start.registers.get(X86_64::RBP).is_some() => {
+                break WalkEnd::Cut(CutReason::NoRule);
+            }
+            Err(reason) => break WalkEnd::Cut(reason),
+        };
+        if next.at.address == 0 {
+            break WalkEnd::Root;
         }
+        if next.registers.sp() <= last.registers.sp() {
+            switches += 1;
+            let stands = (next.at, next.registers.sp()) == (last.at, last.registers.sp());
+            if stands || switches > MOST_SWITCHES {
+                break WalkEnd::Cut(CutReason::NoRule);
+            }
+        }
+        if code.region_at(next.at.lookup()).is_none() {
+            // Where a stack was made to begin there is something else in the place of a return address.
+            break if found.is_start { WalkEnd::Root } else { WalkEnd::Cut(CutReason::LeftCode) };
+        }
+        last = next;
     };
     Walked { end, last }
 }
 
-/// A copy of the innermost part of a stack, as memory for [`walk`].
-pub(super) struct StackCopy<'a> {
-    /// Where it starts: the stack pointer.
-    pub(super) start: u64,
-    /// Its bytes.
-    pub(super) bytes: &'a [u8],
-    /// Whether the real stack goes on behind it.
-    pub(super) has_more: bool,
-    /// How many of its bytes were needed so far.
-    pub(super) used: usize,
+/// The rule for a frame's code, and the address to look that up by.
+fn find(code: &AddressSpace, cache: &mut RuleCache, at: At) -> (Found, u64) {
+    let lookup = at.lookup();
+    let rule = |rule| (Found { rule, is_start: false }, lookup);
+    let Some((region, image)) = code.region_at(lookup).and_then(|region| Some((region, region.image?))) else {
+        return rule(Rule::FramePointer);
+    };
+    let Some(table) = code.table(image) else { return rule(Rule::Unknown) };
+    let svma = lookup.wrapping_sub(region.bias);
+    let found = cache.found((image, svma, at.is_return), |context| table.rule(svma, at.is_return, context));
+    (found, lookup.wrapping_add(found.is_start.into()))
 }
 
-impl<'a> StackCopy<'a> {
-    /// The copy that a snapshot holds.
-    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
-        let (bytes, has_more) = match &snapshot.stack {
-            Stack::Copied { bytes, has_more } => (&bytes[..], *has_more),
-            Stack::Walked(_) => (&[][..], false),
-        };
-        Self { start: snapshot.sp, bytes, has_more, used: 0 }
-    }
-
-    /// The word at `address`, if the copy has it.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
-        let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
-        self.bytes.get(offset..offset.checked_add(8)?)?.try_into().ok().map(u64::from_le_bytes)
-    }
-
-    /// The word at `address`, or why there is none.
-    pub(super) fn read(&mut self, address: u64) -> Result<u64, CutReason> {
-        match self.word(address) {
-            Some(word) => {
-                let end = usize::try_from(address - self.start).unwrap_or(usize::MAX).saturating_add(8);
-                self.used = self.used.max(end);
-                Ok(word)
-            }
-            None if address >= self.start && self.has_more => Err(CutReason::TooDeep),
-            None => Err(CutReason::Unreadable),
+/// The frame that called the one of `last`, whose code is at `lookup`; `None` if nobody did.
+fn step(
+    (code, cache): (&AddressSpace, &mut RuleCache),
+    found: Found,
+    lookup: u64,
+    last: &Start,
+    memory: &mut impl Memory,
+) -> Result<Option<Start>, CutReason> {
+    let is_first = !last.at.is_return;
+    let (registers, interrupted) = match found.rule {
+        Rule::Plain(plain) => (plain.step(&last.registers, is_first, memory)?, false),
+        Rule::Interrupted => (rule::interrupted(&last.registers, memory)?, true),
+        Rule::FramePointer => match rule::by_frame_pointer(&last.registers, is_first, memory)? {
+            Some(registers) => (registers, false),
+            None => return Ok(None),
+        },
+        Rule::Intricate => {
+            let region = code.region_at(lookup).ok_or(CutReason::LeftCode)?;
+            let table = region.image.and_then(|image| code.table(image)).ok_or(CutReason::NoRule)?;
+            table.step(lookup.wrapping_sub(region.bias), &mut cache.context, &last.registers, memory)?
         }
-    }
+        Rule::Outermost => return Ok(None),
+        Rule::Unknown => match hole::caller(code, &mut cache.context, lookup, &last.registers, memory)? {
+            Some(registers) => (registers, false),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Start { at: At { address: registers.pc(), is_return: !interrupted }, registers }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unwind::stack_copy::StackCopy;
 
     const SP: u64 = 0x7ffc_0000_0000;
 
+    fn start(fp: Option<u64>) -> Start {
+        let mut registers = RegisterFile::at(0x1000, SP);
+        registers.set_or_forget(X86_64::RBP, fp);
+        Start::innermost(registers)
+    }
+
+    /// Walks through code that belongs to no file.
     fn walk_literal(start: Start, words: &[u64], has_more: bool) -> (Vec<u64>, WalkEnd, usize) {
         let stack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let end = SP + stack.len() as u64 + if has_more { 0x1000 } else { 0 };
+        let mut copy = StackCopy::of_bytes(SP, &stack, end);
         let mut addresses = Vec::new();
-        let mut copy = StackCopy { start: SP, bytes: &stack, has_more, used: 0 };
-        let is_code = |address| (0x1000..0x9000).contains(&address);
-        let rules = (&Rules::new(), &mut RuleCache::new());
-        let walked = walk(rules, start, |address| copy.read(address), is_code, || true, &mut addresses);
-        (addresses, walked.end, copy.used)
+        let code = AddressSpace::without_files(&[0x1000..0x9000]);
+        let walked = walk((&code, &mut RuleCache::new()), start, &mut copy, &mut addresses);
+        (addresses, walked.end, copy.used())
     }
 
     #[test]
-    fn code_without_rules_is_walked_by_frame_pointers() {
+    fn code_of_no_file_is_walked_by_frame_pointers() {
         // Frames at SP+8 and SP+32: (caller's frame pointer, return address).
         let words = [7, SP + 32, 0x2005, 7, 0, 0x3005];
-        let start = Start { frame: FrameAddress::from_instruction_pointer(0x1000), sp: SP, fp: Some(SP + 8) };
-        let (addresses, end, used) = walk_literal(start, &words, false);
+        let (addresses, end, used) = walk_literal(start(Some(SP + 8)), &words, false);
         assert_eq!(addresses, [0x1000, 0x2004, 0x3004]);
         assert_eq!(end, WalkEnd::Root, "a frame pointer of 0 is the outermost");
         assert_eq!(used, 48);
@@ -188,16 +265,16 @@ mod tests {
 
     #[test]
     fn each_way_to_fail_has_its_reason() {
-        let start = Start { frame: FrameAddress::from_instruction_pointer(0x1000), sp: SP, fp: Some(SP + 8) };
-        let (addresses, end, _) = walk_literal(start, &[7, SP + 32, 0xdead_0000], false);
+        let first = start(Some(SP + 8));
+        let (addresses, end, _) = walk_literal(first, &[7, SP + 32, 0xdead_0000], false);
         assert_eq!((addresses.len(), end), (1, WalkEnd::Cut(CutReason::LeftCode)));
-        let (_, end, _) = walk_literal(start, &[7, SP + 320, 0x2005], true);
+        let (_, end, _) = walk_literal(first, &[7, SP + 320, 0x2005], true);
         assert_eq!(end, WalkEnd::Cut(CutReason::TooDeep));
-        let (_, end, _) = walk_literal(start, &[7, SP + 320, 0x2005], false);
-        assert_eq!(end, WalkEnd::Cut(CutReason::Unreadable));
-        let (_, end, _) = walk_literal(start, &[7, SP - 64, 0x2005, 7], false);
+        let (_, end, _) = walk_literal(first, &[7, SP + 320, 0x2005], false);
+        assert_eq!(end, WalkEnd::Cut(CutReason::Elsewhere));
+        let (_, end, _) = walk_literal(first, &[7, SP - 64, 0x2005, 7], false);
         assert_eq!(end, WalkEnd::Cut(CutReason::NoRule), "a frame below the one it calls");
-        let (_, end, _) = walk_literal(Start { fp: None, ..start }, &[7, SP + 32, 0x2005], false);
+        let (_, end, _) = walk_literal(start(None), &[7, SP + 32, 0x2005], false);
         assert_eq!(end, WalkEnd::Cut(CutReason::NotStopped));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::syscalls_x86_64::SYSCALLS;
 use super::{CallTarget, SyscallState, Timeout};
+use crate::unwind::registers::RegisterFile;
 
 /// The call that redoes an interrupted one that has a deadline.
 pub(crate) const RESTART_SYSCALL: u64 = 219;
@@ -40,9 +41,13 @@ impl Registers {
         self.0.rsp
     }
 
-    /// Frame pointer (or whatever the code keeps in its register).
-    pub(crate) const fn fp(&self) -> u64 {
-        self.0.rbp
+    /// All of them, as the unwinder has them.
+    pub(crate) const fn file(&self) -> RegisterFile {
+        let r = &self.0;
+        RegisterFile::all([
+            r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14,
+            r.r15, r.rip,
+        ])
     }
 
     /// What points to the thread's own descriptor, with most C libraries.
@@ -258,7 +263,7 @@ mod tests {
         (raw.rdi, raw.rdx) = (0x5001, 0x6001);
         let vfork = Registers::new(raw);
         assert!(vfork.is_in_vfork() && !registers(56, 7).is_in_vfork());
-        let caller = |next| vfork.in_caller_of_vfork(next).map(|caller| (caller.pc(), caller.sp(), caller.fp()));
+        let caller = |next| vfork.in_caller_of_vfork(next).map(|caller| (caller.pc(), caller.sp(), caller.raw().rbp));
         assert_eq!(caller(0x57), Some((0x5000, 0x20, 0x30)));
         assert_eq!(caller(0x52), Some((0x6000, 0x20, 0x30)));
         assert_eq!(caller(0xc3), None);

@@ -62,7 +62,7 @@ impl Tracer<'_> {
             // In user code, so that it starts nothing and ends nothing before it is seized.
             && seen.registers.syscall().is_none()
             // Of a process that hides its memory (PR_SET_DUMPABLE) no thread could be seized again.
-            && matches!(&seen.stack, Stack::Copied { bytes, .. } if !bytes.is_empty())
+            && matches!(&seen.stack, Stack::Copied(copied) if copied.len > 0)
             && !self.unannounced.contains(&tid)
             && !self.made_again.iter().any(|(other, _)| *other == tid)
     }

@@ -5,12 +5,13 @@
 //! last one, or guessed.
 
 use super::super::arch::Registers;
-use super::super::event::{Event, Exit, Snapshot, Spawn, SpawnKind};
+use super::super::event::{Copied, Event, Exit, Snapshot, Spawn, SpawnKind};
 use super::super::kinship::{Asked, Awaited, Sighting};
 use super::super::proc_fs;
 use super::super::thread_table::SMALL_STACK;
 use super::sys::{self, Tid};
 use super::{Stack, Tracer};
+use crate::unwind::registers::RegisterFile;
 
 /// How much is copied of the stack of a thread that did not do anything yet: what its first function was given.
 const STACK_OF_A_NEW_THREAD: usize = 512;
@@ -49,7 +50,7 @@ impl Tracer<'_> {
                 && !self.table.process(process).mapped
             {
                 // It can be the program's last moment, or only one, at which somebody looks.
-                self.read_maps(tid, pid, snapshot.sp);
+                self.read_maps(tid, pid, snapshot.registers.sp());
             }
             self.send(Event::Spawn(Spawn { thread: index, time: now, child, how, snapshot }));
         }
@@ -90,7 +91,11 @@ impl Tracer<'_> {
     pub(super) fn see_entry(&self, tid: Tid) -> Option<Snapshot> {
         let registers = Registers::new(sys::registers(tid).ok()?);
         // There is nothing on its stack yet but arguments.
-        Some(self.snapshot(tid, &registers, Stack::Copied { bytes: Vec::new(), has_more: false }))
+        Some(self.snapshot(
+            tid,
+            &registers,
+            Stack::Copied(Copied { bytes: Vec::new(), len: 0, end: registers.sp(), others: Vec::new() }),
+        ))
     }
 
     /// The thread sleeps in this call. If that waits for another's end: since when, and where.
@@ -122,7 +127,8 @@ impl Tracer<'_> {
             && let Some(stack) = self.copy_asleep(tid, sp, runs)
         {
             is_whole = true;
-            let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall: None, stack };
+            let registers = RegisterFile::in_call(pc, sp, arguments);
+            let snapshot = Snapshot { seat: self.seat, tid, registers, was_held: false, syscall: None, stack };
             self.send(Event::Blocked { thread: index, snapshot });
         }
         if let Some(thread) = self.table.get(tid) {
@@ -159,7 +165,7 @@ impl Tracer<'_> {
 
     /// The marker says what the thread did, so the system call that it is in is no frame of its stack.
     fn snapshot(&self, tid: Tid, registers: &Registers, stack: Stack) -> Snapshot {
-        let (pc, sp, fp) = (registers.pc(), registers.sp(), Some(registers.fp()));
-        Snapshot { seat: self.seat, tid, pc, sp, fp, syscall: None, stack }
+        let registers = registers.file();
+        Snapshot { seat: self.seat, tid, registers, was_held: true, syscall: None, stack }
     }
 }

@@ -4,6 +4,7 @@ use traceview_core::model::{ExitStatus, Nanos, ThreadUsage};
 
 use super::super::event::{Event, Exec, ProcessIndex, ThreadEnd, ThreadIndex};
 use super::super::proc_fs;
+use super::super::stack_windows::StackWindows;
 use super::super::thread_table::Thread;
 use super::crew::Message;
 use super::sys::{self, Tid};
@@ -88,6 +89,7 @@ impl Tracer<'_> {
         if let Some(thread) = self.table.get(tid) {
             thread.open_files();
             thread.stack_range = (0, 0);
+            thread.windows = StackWindows::default();
             thread.named = false;
             thread.named_asleep = false;
             if tid == self.root && !self.progress.running.swap(true, Relaxed) {

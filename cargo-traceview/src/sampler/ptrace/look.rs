@@ -8,6 +8,7 @@ use super::super::target::Target;
 use super::super::thread_table::{Interrupt, LastLook, Place};
 use super::sys::{self, Tid};
 use super::{SHORTEST_QUEUEING_NS, Tracer};
+use crate::unwind::registers::RegisterFile;
 
 /// An unanswered interrupt is sent again after this long, should it have been lost in a way that nobody thought of.
 const INTERRUPT_AGAIN_NS: i64 = 50_000_000;
@@ -291,7 +292,9 @@ impl Tracer<'_> {
             thread.activity.stack_seen(stack.is_some());
         }
         if let Some(stack) = stack {
-            let snapshot = Snapshot { seat: self.seat, tid, pc, sp, fp: None, syscall, stack };
+            self.check_code(tid);
+            let registers = RegisterFile::in_call(pc, sp, arguments);
+            let snapshot = Snapshot { seat: self.seat, tid, registers, was_held: false, syscall, stack };
             self.send(Event::Asleep { thread: index, snapshot });
         }
     }

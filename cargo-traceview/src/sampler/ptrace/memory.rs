@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::arch::Registers;
-use super::super::event::{Event, Stack};
+use super::super::event::{Copied, Event, Stack};
 use super::super::proc_fs;
 use super::super::thread_table::{LARGEST_COPY, SMALL_STACK};
 use super::sys::{self, Tid};
@@ -14,7 +14,10 @@ use crate::unwind::deep::DeepRules;
 const REST_AFTER_LOOK: i64 = 5;
 
 /// A memory map is not read again for this many times as long as it took.
-const MAP_RESTS: i64 = 50;
+pub(super) const MAP_RESTS: i64 = 50;
+
+/// So often the unwinder is told at once of a thread that changed its stack. Those that do that all the time gain nothing.
+const MOST_HURRIES: u8 = 8;
 
 /// No more memory than for this many copies is kept for later.
 const MOST_BUFFERS: usize = 64;
@@ -38,17 +41,19 @@ impl Extent {
 impl Tracer<'_> {
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
     pub(super) fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
-        let (pc, sp, fp) = (registers.pc(), registers.sp(), registers.fp());
+        let sp = registers.sp();
         let extent = self.extent_of_stack(tid, sp);
         if let Some(deep) = extent.is_too_large().then(|| self.deep_rules(tid)).flatten() {
             let started = sys::monotonic_ns();
-            let walk = deep.walk_held(tid, pc, sp, fp);
+            let walk = deep.walk_held(tid, registers.file());
             let ended = sys::monotonic_ns();
             if let Some(thread) = self.table.get(tid) {
                 thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
             }
             return Stack::Walked(walk);
         }
+        // The unwinder is to send rules for stacks that are too large soon.
+        self.is_in_a_hurry |= extent.is_too_large();
         self.copy(tid, sp, extent)
     }
 
@@ -88,7 +93,7 @@ impl Tracer<'_> {
 
     /// Takes back the memory of a stack that is not needed.
     pub(super) fn recycle(&mut self, stack: Stack) {
-        if let Stack::Copied { bytes, .. } = stack {
+        if let Stack::Copied(Copied { bytes, .. }) = stack {
             self.keep_buffer(bytes);
         }
     }
@@ -115,10 +120,27 @@ impl Tracer<'_> {
     fn copy(&mut self, tid: Tid, sp: u64, Extent { in_use, wanted }: Extent) -> Stack {
         let mut bytes = self.buffers.pop().unwrap_or_default();
         bytes.resize(wanted, 0);
-        let read = sys::read_memory(tid, sp, &mut bytes);
-        bytes.truncate(read);
+        let len = sys::read_memory(tid, sp, &mut bytes);
+        bytes.truncate(len);
+        let end = sp.saturating_add(in_use as u64);
+        let others = self.copy_others(tid, (sp, end), &mut bytes);
         self.in_flight += bytes.capacity();
-        Stack::Copied { bytes, has_more: wanted < in_use }
+        Stack::Copied(Copied { bytes, len, end, others })
+    }
+
+    /// Copies other memory that the thread's stack goes on in, behind `bytes`.
+    fn copy_others(&mut self, tid: Tid, (sp, end): (u64, u64), bytes: &mut Vec<u8>) -> Vec<(u64, usize)> {
+        let Some(thread) = self.table.get(tid) else { return Vec::new() };
+        let (low, high) = thread.stack_range;
+        let own = if (low..high).contains(&sp) { (low, high) } else { (sp, end) };
+        let copy = |(start, wanted)| {
+            let from = bytes.len();
+            bytes.resize(from + wanted, 0);
+            let len = sys::read_memory(tid, start, &mut bytes[from..]);
+            bytes.truncate(from + len);
+            (start, len)
+        };
+        thread.windows.apart_from(own).map(copy).collect()
     }
 
     /// Finds out which memory the thread's stack is in. Threads come with new stacks, and some change theirs all the time
@@ -132,14 +154,20 @@ impl Tracer<'_> {
             self.read_maps(tid, pid, sp);
         } else if !(low..high).contains(&sp) {
             match process.writable_around(sp) {
-                Some(range) => {
-                    if let Some(thread) = self.table.get(tid) {
-                        thread.stack_range = range;
-                    }
-                }
+                Some(range) => self.note_stack(tid, range),
                 None if sys::monotonic_ns() < process.map_rests_until => {}
                 None => self.read_maps(tid, pid, sp),
             }
+        }
+    }
+
+    /// The thread's stack is in this memory. When it changed, the unwinder is to say soon what it needs of both.
+    fn note_stack(&mut self, tid: Tid, range: (u64, u64)) {
+        let Some(thread) = self.table.get(tid) else { return };
+        let before = std::mem::replace(&mut thread.stack_range, range);
+        if before != (0, 0) && before.0 != range.0 && thread.hurries < MOST_HURRIES {
+            thread.hurries += 1;
+            self.is_in_a_hurry = true;
         }
     }
 
@@ -155,13 +183,14 @@ impl Tracer<'_> {
         process.writable.clear();
         process.writable.extend(maps.iter().filter(|map| map.writable).map(|map| (map.start, map.end)));
         let stack_range = process.writable_around(sp).unwrap_or_default();
+        process.watch.note(&maps);
         let is_news = !std::mem::replace(&mut process.mapped, true);
         let now = sys::monotonic_ns();
         process.map_rests_until = now + MAP_RESTS * (now - started);
         if let Some(thread) = self.table.get(tid) {
-            thread.stack_range = stack_range;
             thread.rest_until = now + REST_AFTER_LOOK * (now - started);
         }
+        self.note_stack(tid, stack_range);
         if is_news {
             self.send(Event::Maps { process: index, tid, time: sys::monotonic_ns(), maps });
         }

@@ -11,6 +11,7 @@
 //! * In a stop: registers, CPU clock, one copy of the stack. Unwinding happens elsewhere, later.
 //! * We trace without `PTRACE_O_EXITKILL`: if we die, the kernel lets go of the program and it runs on.
 
+pub(crate) mod code_watch;
 pub(crate) mod crew;
 mod cut_calls;
 mod hand_over;
@@ -75,6 +76,10 @@ pub(crate) struct Recycled {
     pub(crate) used: usize,
     /// Whether it would have needed more.
     pub(crate) ran_out: bool,
+    /// An address that it would have needed in memory that its stack pointer was not in.
+    pub(crate) elsewhere: Option<u64>,
+    /// Whether libraries were met that the tracer does not know of.
+    pub(crate) has_new_libraries: bool,
     /// To walk such stacks where they are, when copying does not do.
     pub(crate) deep: Option<Box<DeepRules>>,
 }
@@ -175,6 +180,8 @@ pub(crate) struct Tracer<'a> {
     cpus: usize,
     outbox: Vec<Event>,
     flushed: i64,
+    /// Whether what there is for the unwinder is to be handed over at once.
+    is_in_a_hurry: bool,
 }
 
 impl<'a> Tracer<'a> {
@@ -219,6 +226,7 @@ impl<'a> Tracer<'a> {
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             outbox: Vec::new(),
             flushed: now,
+            is_in_a_hurry: false,
         })
     }
 
@@ -394,7 +402,8 @@ impl<'a> Tracer<'a> {
 
     /// Hands over what was left for the unwinder, when it is enough or has waited for long.
     fn flush(&mut self, now: i64) {
-        if self.outbox.len() >= BATCH || now - self.flushed >= BATCH_NS {
+        let is_due = self.outbox.len() >= BATCH || now - self.flushed >= BATCH_NS;
+        if is_due || std::mem::take(&mut self.is_in_a_hurry) {
             self.flush_all();
             self.flushed = now;
         }
@@ -410,7 +419,7 @@ impl<'a> Tracer<'a> {
     fn take_recycled(&mut self) {
         while let Ok(recycled) = self.channels.recycled.try_recv() {
             if let Some(thread) = self.table.get(recycled.tid) {
-                let process = thread.process;
+                let (process, pid) = (thread.process, thread.pid);
                 thread.stack_need = if recycled.ran_out {
                     LARGEST_COPY
                 } else {
@@ -418,8 +427,14 @@ impl<'a> Tracer<'a> {
                     let needed = recycled.used + recycled.used / 4 + 4096;
                     needed.max(thread.stack_need - thread.stack_need / 8).clamp(SMALL_STACK, LARGEST_COPY)
                 };
+                if let Some(address) = recycled.elsewhere {
+                    thread.windows.need(address);
+                }
                 if let Some(deep) = recycled.deep {
                     self.table.process(process).deep = Some(Rc::from(deep));
+                }
+                if recycled.has_new_libraries {
+                    self.see_code(recycled.tid, pid);
                 }
             }
             self.keep_buffer(recycled.buffer);

@@ -179,6 +179,7 @@ impl Tracer<'_> {
     /// Makes a sample of what was seen of a thread whose report came at `now`, and that runs again since `resumed`.
     fn digest(&mut self, tid: Tid, seen: Seen, interrupt: Interrupt, now: i64, resumed: i64) {
         let own_queueing = self.own_queueing(&interrupt, now);
+        self.check_code(tid);
         let is_out_of_memory = self.is_out_of_memory();
         let Some(thread) = self.table.get(tid) else { return };
         let index = thread.index;
@@ -197,9 +198,8 @@ impl Tracer<'_> {
         let snapshot = Snapshot {
             seat: self.seat,
             tid,
-            pc: seen.registers.pc(),
-            sp: seen.registers.sp(),
-            fp: Some(seen.registers.fp()),
+            registers: seen.registers.file(),
+            was_held: true,
             syscall: call.map(|call| call.number),
             stack: seen.stack,
         };
