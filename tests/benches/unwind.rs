@@ -1,5 +1,5 @@
-//! How long unwinding takes for each frame: of a stack of many functions with frames of several sizes, again and again,
-//! and when no rule was looked up before.
+//! How long unwinding takes for each frame: of a stack of some functions with frames of several sizes, again and again,
+//! and when each walk has to look up the rules of all of them first.
 //!
 //! `cargo bench -p traceview-tests --bench unwind [-- WALKS]`
 #![expect(unsafe_code, reason = "the thread must sleep in a function that does not need a frame pointer: libc's own")]
@@ -74,7 +74,7 @@ fn main() -> io::Result<()> {
     });
     let mut out = io::stdout().lock();
     writeln!(out, "{frames} frames, {walks} walks: {warm:.1} ns a frame")?;
-    writeln!(out, "with no rule looked up before: {cold:.1} ns a frame")
+    writeln!(out, "when each walk looks its rules up anew: {cold:.1} ns a frame")
 }
 
 /// Nanoseconds that a frame takes.

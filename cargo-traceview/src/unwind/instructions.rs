@@ -99,6 +99,10 @@ pub(super) fn prologue(code: &[u8]) -> (Vec<u16>, u64) {
                 pushed.push(NUMBERS[usize::from(push - 0x50)]);
                 rest
             }
+            // What the compiler's own code at the end of a program tests first: cmpb and cmpq x(%rip), jne and je
+            [0x80, 0x3d, _, _, _, _, _, rest @ ..]
+            | [0x48, 0x83, 0x3d, _, _, _, _, _, rest @ ..]
+            | [0x74 | 0x75, _, rest @ ..] => rest,
             // mov and xor between registers
             [0x48 | 0x49 | 0x4c | 0x4d | 0x41 | 0x44 | 0x45, 0x89 | 0x31, 0xc0..=0xff, rest @ ..]
             | [0x89 | 0x31, 0xc0..=0xff, rest @ ..] => rest,
@@ -212,6 +216,9 @@ mod tests {
         assert_eq!(prologue(&code), (vec![3, 14], 0x18));
         assert_eq!(prologue(&code[..3]), (vec![3, 14], 0), "in the middle of it");
         assert_eq!(prologue(&[0xf3, 0x0f, 0x1e, 0xfa, 0x50, 0x31, 0xc0, 0xe8]), (vec![0], 0));
+        let at_the_end =
+            [0x80, 0x3d, 1, 2, 3, 4, 0, 0x75, 0x2b, 0x55, 0x48, 0x83, 0x3d, 1, 2, 3, 4, 0, 0x48, 0x89, 0xe5];
+        assert_eq!(prologue(&at_the_end), (vec![6], 0));
         assert_eq!(prologue(&[]), (vec![], 0));
     }
 

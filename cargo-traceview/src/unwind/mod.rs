@@ -244,17 +244,23 @@ impl Unwinder<'_> {
         let has_new_libraries = has_news && code.has_new_files();
         let (tid, seat) = (snapshot.tid, snapshot.seat);
         let recycled = match snapshot.stack {
-            Stack::Copied(Copied { bytes: buffer, len, .. }) => {
+            Stack::Copied(Copied { bytes: buffer, len, end: high, .. }) => {
                 let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
                 let elsewhere = need.missed.filter(|_| end == WalkEnd::Cut(CutReason::Elsewhere));
-                let deep = (ran_out && len >= LARGEST_COPY).then(|| Box::new(DeepRules::of(code)));
-                Recycled { tid, used: need.used, ran_out, elsewhere, has_new_libraries, deep, buffer }
+                let is_deep = need.used > LARGEST_COPY || (ran_out && len >= LARGEST_COPY);
+                let deep = is_deep.then(|| Box::new(DeepRules::of(code)));
+                let in_use = high - snapshot.registers.sp();
+                // Above the outermost frame are only a thread's own data, or the program's arguments.
+                let needs_all = ran_out || (end == WalkEnd::Root && need.used as u64 >= in_use - in_use / 8);
+                let whole_until = needs_all.then_some(high);
+                Recycled { tid, used: need.used, ran_out, whole_until, elsewhere, has_new_libraries, deep, buffer }
             }
             // It was walked by rules that lack code which was loaded since: the next one needs those of now.
             Stack::Walked(_) if has_news => Recycled {
                 tid,
                 used: LARGEST_COPY,
                 ran_out: true,
+                whole_until: None,
                 elsewhere: None,
                 has_new_libraries,
                 deep: Some(Box::new(DeepRules::of(code))),

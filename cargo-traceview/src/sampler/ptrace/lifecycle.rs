@@ -89,6 +89,7 @@ impl Tracer<'_> {
         if let Some(thread) = self.table.get(tid) {
             thread.open_files();
             thread.stack_range = (0, 0);
+            thread.whole_until = 0;
             thread.windows = StackWindows::default();
             thread.named = false;
             thread.named_asleep = false;

@@ -19,6 +19,10 @@ pub(super) const MAP_RESTS: i64 = 50;
 /// So often the unwinder is told at once of a thread that changed its stack. Those that do that all the time gain nothing.
 const MOST_HURRIES: u8 = 8;
 
+/// Until there are rules to walk a stack that is too large where it is, so much of it is copied. It takes less time than
+/// such a walk may.
+const FIRST_COPY: usize = 1 << 20;
+
 /// No more memory than for this many copies is kept for later.
 const MOST_BUFFERS: usize = 64;
 
@@ -42,7 +46,7 @@ impl Tracer<'_> {
     /// The stack of a thread that is held: copied, or walked at once if it is too large for that.
     pub(super) fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
         let sp = registers.sp();
-        let extent = self.extent_of_stack(tid, sp);
+        let mut extent = self.extent_of_stack(tid, sp);
         if let Some(deep) = extent.is_too_large().then(|| self.deep_rules(tid)).flatten() {
             let started = sys::monotonic_ns();
             let walk = deep.walk_held(tid, registers.file());
@@ -52,8 +56,11 @@ impl Tracer<'_> {
             }
             return Stack::Walked(walk);
         }
-        // The unwinder is to send rules for stacks that are too large soon.
-        self.is_in_a_hurry |= extent.is_too_large();
+        if extent.is_too_large() {
+            // The unwinder is to send the rules for that soon.
+            self.is_in_a_hurry = true;
+            extent.wanted = extent.in_use.min(FIRST_COPY);
+        }
         self.copy(tid, sp, extent)
     }
 
@@ -80,10 +87,13 @@ impl Tracer<'_> {
     fn known_extent(&mut self, tid: Tid, sp: u64) -> Option<Extent> {
         let thread = self.table.get(tid)?;
         let ((low, high), index, need) = (thread.stack_range, thread.process, thread.stack_need);
+        let whole_until = thread.whole_until;
         let range =
             if (low..high).contains(&sp) { (low, high) } else { self.table.process(index).writable_around(sp)? };
         let in_use = usize::try_from(range.1 - sp).unwrap_or(usize::MAX);
-        Some(Extent { in_use, wanted: if in_use <= SMALL_STACK { in_use } else { in_use.min(need) } })
+        let is_whole = in_use <= SMALL_STACK || range.1 == whole_until;
+        let wanted = if is_whole { in_use.min(LARGEST_COPY) } else { in_use.min(need) };
+        Some(Extent { in_use, wanted })
     }
 
     /// Whether the copies of stacks that wait for the unwinder take all the memory that they may.

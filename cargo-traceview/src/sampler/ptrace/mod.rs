@@ -76,6 +76,8 @@ pub(crate) struct Recycled {
     pub(crate) used: usize,
     /// Whether it would have needed more.
     pub(crate) ran_out: bool,
+    /// Where the memory ends that the stack is in, if unwinding needed all of that, or would have.
+    pub(crate) whole_until: Option<u64>,
     /// An address that it would have needed in memory that its stack pointer was not in.
     pub(crate) elsewhere: Option<u64>,
     /// Whether libraries were met that the tracer does not know of.
@@ -427,6 +429,7 @@ impl<'a> Tracer<'a> {
                     let needed = recycled.used + recycled.used / 4 + 4096;
                     needed.max(thread.stack_need - thread.stack_need / 8).clamp(SMALL_STACK, LARGEST_COPY)
                 };
+                thread.whole_until = recycled.whole_until.unwrap_or(thread.whole_until);
                 if let Some(address) = recycled.elsewhere {
                     thread.windows.need(address);
                 }
