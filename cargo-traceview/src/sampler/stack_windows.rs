@@ -60,10 +60,11 @@ mod tests {
         assert_eq!(windows.0, [(low, high)]);
         windows.need(high + 8);
         assert_eq!(windows.0, [(low, high + 8 + ABOVE)]);
-        windows.need(low - NEAR);
-        assert_eq!(windows.0, [(low - NEAR - BELOW, high + 8 + ABOVE)]);
-        windows.need(low - 2 * NEAR);
-        assert_eq!(windows.0, [(low - 2 * NEAR - BELOW, low - 2 * NEAR + ABOVE)], "it would grow too large");
+        windows.need(low - 8);
+        assert_eq!(windows.0, [(low - 8 - BELOW, high + 8 + ABOVE)]);
+        let below = low - 8 - BELOW - NEAR;
+        windows.need(below);
+        assert_eq!(windows.0, [(below - BELOW, below + ABOVE)], "it would grow too large");
         for address in [0x5000_0000, 0x6000_0000, 0x7000_0000] {
             windows.need(address);
         }
