@@ -33,10 +33,12 @@ pub(super) trait Memory {
     }
 }
 
+/// What a rule is for: a file, an address in it, and whether that is of a call.
+type Key = (ImageIndex, u64, bool);
+
 /// Rules that were used lately.
 pub(super) struct RuleCache {
-    /// By file, address, and whether that is of a call.
-    entries: Vec<Option<((ImageIndex, u64, bool), Found)>>,
+    entries: Vec<Option<(Key, Found)>>,
     context: Context,
 }
 
@@ -45,7 +47,7 @@ impl RuleCache {
         Self { entries: vec![None; CACHED_RULES], context: Context::new() }
     }
 
-    fn found(&mut self, key: (ImageIndex, u64, bool), find: impl FnOnce(&mut Context) -> Found) -> Found {
+    fn found(&mut self, key: Key, find: impl FnOnce(&mut Context) -> Found) -> Found {
         let (image, svma, is_return) = key;
         let mixed = (svma << 1 | u64::from(is_return)) ^ (image as u64) << 40;
         let slot = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % CACHED_RULES;
