@@ -250,7 +250,7 @@ mod tests {
         let end = SP + stack.len() as u64 + if has_more { 0x1000 } else { 0 };
         let mut copy = StackCopy::of_bytes(SP, &stack, end);
         let mut addresses = Vec::new();
-        let code = AddressSpace::without_files(&[0x1000..0x9000]);
+        let code = AddressSpace::without_files(std::slice::from_ref(&(0x1000..0x9000)));
         let walked = walk((&code, &mut RuleCache::new()), start, &mut copy, &mut addresses);
         (addresses, walked.end, copy.used())
     }
