@@ -48,7 +48,9 @@ fn main() -> io::Result<()> {
         command
     };
     let cold: Vec<Run> = (0..RUNS)
-        .map(|run| measure(ours().env("XDG_CACHE_HOME", directory.path().join(run.to_string())), None, directory.path()))
+        .map(|run| {
+            measure(ours().env("XDG_CACHE_HOME", directory.path().join(run.to_string())), None, directory.path())
+        })
         .collect::<io::Result<_>>()?;
     let cold = report(&mut out, "ours, nothing cached", cold)?;
     let warm: Vec<Run> = (0..RUNS)

@@ -3,7 +3,7 @@
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
 //!   ([`debug_file`])
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
-//! - [`batch`]: many addresses of many images on all processors
+//! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
 //! - [`demangle`]: raw names to readable ones
 //! - [`origin`]: whose code a frame is
 //! - [`unnamed`]: what stands for an address that nothing is known about
@@ -27,7 +27,10 @@
 pub mod batch;
 pub mod debug_file;
 pub mod demangle;
+mod dwarf;
+mod job;
 pub mod origin;
+mod parallel;
 pub mod resolve;
 pub mod source;
 pub mod symbol_table;

@@ -9,6 +9,9 @@ use super::resolve::Symbolizer;
 use super::symbol_table::SymbolTable;
 use crate::image::{Image, SharedBytes};
 
+/// DWARF as this module reads it: slices of sections that the [`SymbolSource`] keeps.
+pub(super) type Reader<'a> = EndianSlice<'a, LittleEndian>;
+
 /// The sections and tables that symbolizing an image rests on, loaded (and decompressed) once.
 ///
 /// It is shared by threads; each of them gets a [`Symbolizer`] of its own from it.
@@ -16,7 +19,7 @@ use crate::image::{Image, SharedBytes};
 pub struct SymbolSource {
     pub(super) image: Arc<Image>,
     pub(super) symbols: SymbolTable,
-    pub(super) dwarf: DwarfSections<Option<SharedBytes>>,
+    dwarf: DwarfSections<Option<SharedBytes>>,
     debug_file: Option<Image>,
 }
 
@@ -70,9 +73,14 @@ impl SymbolSource {
     pub fn symbolizer(&self) -> Symbolizer<'_> {
         Symbolizer::new(self)
     }
+
+    /// The DWARF of the image or its debug file.
+    pub(super) fn dwarf(&self) -> gimli::Dwarf<Reader<'_>> {
+        self.dwarf.borrow(|section| slice(section.as_ref()))
+    }
 }
 
 /// A section as the DWARF reader takes it.
-pub(super) fn slice(section: Option<&SharedBytes>) -> EndianSlice<'_, LittleEndian> {
+pub(super) fn slice(section: Option<&SharedBytes>) -> Reader<'_> {
     EndianSlice::new(section.map_or(&[], |bytes| bytes), LittleEndian)
 }

@@ -188,6 +188,39 @@ fn several_images_at_once_give_what_each_gives_alone() {
     assert_eq!(symbolize_images(&[], &|_, _| {}), Vec::<Vec<Resolved>>::new());
 }
 
+/// Addresses that the pass over the units answers unlike the reader of single addresses, of the image's code.
+fn differences(image: &Arc<Image>, step: usize) -> (usize, Vec<(Resolved, Resolved)>) {
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().step_by(step).collect();
+    let source = SymbolSource::load(Arc::clone(image));
+    let mut symbolizer = source.symbolizer();
+    let together = symbolize_image(image, &svmas, &|_| {});
+    let singly = svmas.iter().map(|&svma| symbolizer.resolve(svma));
+    (svmas.len(), together.into_iter().zip(singly).filter(|(together, singly)| together != singly).collect())
+}
+
+#[test]
+fn reading_units_once_gives_what_reading_address_by_address_gives() {
+    let (count, different) = differences(&own_image(), 211);
+    assert!(count > 5000, "{count} addresses");
+    assert_eq!(different.first(), None, "{} of {count} differ", different.len());
+}
+
+#[test]
+fn reading_units_once_knows_each_version_of_dwarf() {
+    for arguments in [&["-gdwarf-4"][..], &["-gdwarf-5"], &["-gdwarf-2"], &["-gdwarf-5", "-flto"]] {
+        for level in ["-O0", "-O2"] {
+            let directory = tempfile::tempdir().unwrap();
+            let arguments = [&[level][..], arguments].concat();
+            let Some(image) = compile(directory.path(), &arguments) else { continue };
+            let (count, different) = differences(&image, 1);
+            assert!(count > 100, "{count} addresses");
+            assert_eq!(different.first(), None, "{arguments:?}: {} of {count} differ", different.len());
+            let known = resolve_known(&SymbolSource::load(image));
+            assert!(known.iter().any(|(_, line)| line.is_some()), "{arguments:?}: {known:?}");
+        }
+    }
+}
+
 const C_SOURCE: &str = "\
 static inline __attribute__((always_inline)) int callee(int x) {
     return x * 31 + 7;
