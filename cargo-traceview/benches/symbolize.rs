@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cargo_traceview::image::Image;
-use cargo_traceview::symbolize::{Request, Resolved, symbolize_images};
+use cargo_traceview::symbolize::{NameCache, Request, Resolved, symbolize_images};
 
 /// First argument of this program when it is to resolve addresses and nothing else, in a process of its own.
 const OURS: &str = "--resolve";
@@ -76,7 +76,8 @@ fn resolve(program: &Path, list: &Path) -> io::Result<()> {
     let image = Arc::new(Image::open(program).map_err(io::Error::other)?);
     let number = |line: &str| u64::from_str_radix(line.trim_start_matches("0x"), 16).expect("a hex number a line");
     let svmas: Vec<u64> = fs::read_to_string(list)?.lines().map(number).collect();
-    let resolved = symbolize_images(&[Request { image, svmas: svmas.clone() }], &|_, _| {});
+    let cache = NameCache::locate(env::var_os("XDG_CACHE_HOME").as_deref(), None);
+    let resolved = symbolize_images(&[Request { image, svmas: svmas.clone() }], cache.as_ref(), &|_, _| {});
     let mut out = BufWriter::new(io::stdout().lock());
     for (svma, Resolved { frames, .. }) in svmas.iter().zip(&resolved[0]) {
         writeln!(out, "{svma:#018x}")?;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::cache::NameCache;
 use super::job::Job;
 use super::parallel::in_parallel;
 use super::resolve::{Naming, Resolved};
@@ -27,14 +28,19 @@ pub struct Request {
 #[must_use]
 pub fn symbolize_image(image: &Arc<Image>, svmas: &[u64], progress: &(dyn Fn(usize) + Sync)) -> Vec<Resolved> {
     let request = Request { image: Arc::clone(image), svmas: svmas.to_vec() };
-    symbolize_images(&[request], &|done, _| progress(done)).pop().expect("one answer for one request")
+    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request")
 }
 
 /// Resolves all requests on as many threads as there are processors; the answer has one list per request, in order.
 ///
-/// `progress` is told (addresses done, addresses in all), from any of the threads.
+/// Names that are in the `cache` are taken from there, and those that are not are put there. `progress` is told (addresses
+/// done, addresses in all), from any of the threads.
 #[must_use]
-pub fn symbolize_images(requests: &[Request], progress: &(dyn Fn(usize, usize) + Sync)) -> Vec<Vec<Resolved>> {
+pub fn symbolize_images(
+    requests: &[Request],
+    cache: Option<&NameCache>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Vec<Vec<Resolved>> {
     let total: usize = requests.iter().map(|request| request.svmas.len()).sum();
     let done = AtomicUsize::new(0);
     let report = |more: usize| {
@@ -43,21 +49,24 @@ pub fn symbolize_images(requests: &[Request], progress: &(dyn Fn(usize, usize) +
             progress(total.min(done.fetch_add(more, Ordering::Relaxed) + more), total);
         }
     };
-    let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index]));
+    let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index], cache));
+    report(jobs.iter().map(Job::stored).sum());
     let blocks: Vec<(&Job, Range<usize>)> = jobs.iter().flat_map(|job| parts(job, job.units(), UNITS)).collect();
     in_parallel(blocks.len(), Naming::default, |naming, index| {
         let (job, units) = &blocks[index];
         report(job.look_up_in(units.clone(), naming));
     });
-    let rest: Vec<(&Job, Vec<usize>)> = jobs.iter().map(|job| (job, job.open())).collect();
-    let rest: Vec<(&Job, &[usize])> =
-        rest.iter().flat_map(|(job, open)| open.chunks(ADDRESSES).map(|addresses| (*job, addresses))).collect();
+    let rest: Vec<(&Job, Vec<usize>)> = jobs.iter().map(|job| (job, job.unanswered())).collect();
+    let rest: Vec<(&Job, &[usize])> = rest
+        .iter()
+        .flat_map(|(job, unanswered)| unanswered.chunks(ADDRESSES).map(|addresses| (*job, addresses)))
+        .collect();
     in_parallel(rest.len(), Naming::default, |naming, index| {
         let (job, addresses) = rest[index];
         job.look_up_singly(addresses, naming);
         report(addresses.len());
     });
-    let answers = jobs.into_iter().map(Job::finish).collect();
+    let answers = jobs.into_iter().map(|job| job.finish(cache)).collect();
     // Addresses asked for twice were looked up once.
     report(total.saturating_sub(done.load(Ordering::Relaxed)));
     answers

@@ -19,6 +19,11 @@ pub fn find(image: &Image) -> Option<Image> {
     find_below(image, Path::new(SYSTEM_ROOT))
 }
 
+/// As [`find`], for an image without debug information of its own.
+pub(super) fn wanted(image: &Image) -> Option<Image> {
+    if image.has_debug_info() { None } else { find(image) }
+}
+
 fn find_below(image: &Image, root: &Path) -> Option<Image> {
     image.build_id().and_then(|id| by_build_id(id, root)).or_else(|| {
         let link = image.section(".gnu_debuglink")?;

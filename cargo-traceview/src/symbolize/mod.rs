@@ -4,6 +4,7 @@
 //!   ([`debug_file`])
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
+//! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones
 //! - [`origin`]: whose code a frame is
 //! - [`unnamed`]: what stands for an address that nothing is known about
@@ -25,6 +26,7 @@
 //! ```
 
 pub mod batch;
+pub mod cache;
 pub mod debug_file;
 pub mod demangle;
 mod dwarf;
@@ -37,6 +39,7 @@ pub mod symbol_table;
 pub mod unnamed;
 
 pub use batch::{Request, symbolize_image, symbolize_images};
+pub use cache::NameCache;
 pub use origin::{Category, CrateId, Origin, OriginRules};
 pub use resolve::{Frame, NativeSymbol, Resolved, Symbolizer};
 pub use source::SymbolSource;

@@ -27,7 +27,7 @@ impl SymbolSource {
     /// Loads what `image` has, and its separate debug file if it has no debug information itself.
     #[must_use]
     pub fn load(image: Arc<Image>) -> Self {
-        let debug_file = if image.has_debug_info() { None } else { debug_file::find(&image) };
+        let debug_file = debug_file::wanted(&image);
         Self::with_debug_file(image, debug_file)
     }
 

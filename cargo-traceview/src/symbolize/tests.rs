@@ -176,7 +176,7 @@ fn several_images_at_once_give_what_each_gives_alone() {
         Request { image: Arc::clone(&library), svmas: Vec::new() },
     ];
     let most = AtomicUsize::new(0);
-    let together = symbolize_images(&requests, &|done, total| {
+    let together = symbolize_images(&requests, None, &|done, total| {
         assert!(done <= total && total == 9001);
         most.fetch_max(done, Ordering::Relaxed);
     });
@@ -185,7 +185,7 @@ fn several_images_at_once_give_what_each_gives_alone() {
     assert_eq!(together[0], symbolize_image(&program, &svmas, &|_| {}));
     assert_eq!(&*together[1][0].frames[0].name, "getppid");
     assert!(together[2].is_empty());
-    assert_eq!(symbolize_images(&[], &|_, _| {}), Vec::<Vec<Resolved>>::new());
+    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::<Vec<Resolved>>::new());
 }
 
 /// Addresses that the pass over the units answers unlike the reader of single addresses, of the image's code.
