@@ -179,12 +179,13 @@ fn answers(command: &mut Command, input: Option<&Path>, directory: &Path) -> io:
     measure(command, input, directory)?;
     let mut answers: Vec<Vec<String>> = Vec::new();
     for line in fs::read_to_string(directory.join("answer"))?.lines() {
-        // Discriminators are no concern of ours.
+        // Discriminators are no concern of ours, and line 0 is none.
         let line = line.split(" (discriminator").next().unwrap_or(line);
+        let line = line.strip_suffix(":0").map_or_else(|| line.to_owned(), |file| format!("{file}:?"));
         if line.starts_with("0x") && !line.contains(':') {
             answers.push(Vec::new());
         } else if let Some(answer) = answers.last_mut() {
-            answer.push(line.to_owned());
+            answer.push(line);
         }
     }
     Ok(answers)

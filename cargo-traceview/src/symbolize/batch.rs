@@ -1,19 +1,19 @@
 //! Many addresses of many images, on all processors.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cache::NameCache;
 use super::job::Job;
-use super::parallel::in_parallel;
+use super::parallel::{in_parallel, processors};
 use super::resolve::{Naming, Resolved};
 use crate::image::Image;
 
-/// Units of debug information for one thread at a time.
-const UNITS: usize = 32;
-/// Addresses for one thread at a time, where they are looked up one by one.
-const ADDRESSES: usize = 4096;
+/// Fewest addresses for one thread at a time, where they are looked up one by one: each thread has to read the headers of
+/// all units.
+const MIN_SINGLY: usize = 512;
 
 /// What to resolve in one image.
 #[derive(Clone, Debug)]
@@ -51,16 +51,22 @@ pub fn symbolize_images(
     };
     let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index], cache));
     report(jobs.iter().map(Job::stored).sum());
-    let blocks: Vec<(&Job, Range<usize>)> = jobs.iter().flat_map(|job| parts(job, job.units(), UNITS)).collect();
+    let mut blocks: Vec<(&Job, Range<usize>, usize)> = Vec::new();
+    for job in &jobs {
+        blocks.extend(job.blocks().map(|(units, bytes)| (job, units, bytes)));
+    }
+    // The largest first, so that no thread begins it when the others end.
+    blocks.sort_by_key(|(_, _, bytes)| Reverse(*bytes));
     in_parallel(blocks.len(), Naming::default, |naming, index| {
-        let (job, units) = &blocks[index];
+        let (job, units, _) = &blocks[index];
         report(job.look_up_in(units.clone(), naming));
     });
-    let rest: Vec<(&Job, Vec<usize>)> = jobs.iter().map(|job| (job, job.unanswered())).collect();
-    let rest: Vec<(&Job, &[usize])> = rest
-        .iter()
-        .flat_map(|(job, unanswered)| unanswered.chunks(ADDRESSES).map(|addresses| (*job, addresses)))
-        .collect();
+    let unanswered: Vec<Vec<usize>> = jobs.iter().map(Job::unanswered).collect();
+    let mut rest: Vec<(&Job, &[usize])> = Vec::new();
+    for (job, addresses) in jobs.iter().zip(&unanswered) {
+        let size = addresses.len().div_ceil(processors()).max(MIN_SINGLY);
+        rest.extend(addresses.chunks(size).map(|addresses| (job, addresses)));
+    }
     in_parallel(rest.len(), Naming::default, |naming, index| {
         let (job, addresses) = rest[index];
         job.look_up_singly(addresses, naming);
@@ -70,9 +76,4 @@ pub fn symbolize_images(
     // Addresses asked for twice were looked up once.
     report(total.saturating_sub(done.load(Ordering::Relaxed)));
     answers
-}
-
-/// `0..len` in parts of at most `size`.
-fn parts(job: &Job, len: usize, size: usize) -> impl Iterator<Item = (&Job, Range<usize>)> {
-    (0..len).step_by(size).map(move |start| (job, start..len.min(start + size)))
 }

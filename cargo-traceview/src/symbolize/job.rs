@@ -11,6 +11,9 @@ use super::resolve::{Naming, Resolved};
 use super::source::SymbolSource;
 use super::unnamed::unnamed;
 
+/// Bytes of units for one thread at a time.
+const BLOCK: usize = 256 << 10;
+
 /// One request while it is worked on, by several threads.
 #[derive(Debug)]
 pub(super) struct Job {
@@ -28,6 +31,8 @@ struct Open {
     source: SymbolSource,
     /// Where units of debug information begin.
     units: Vec<usize>,
+    /// Size of the section that they are in.
+    units_end: usize,
     /// Sorted, each once.
     addresses: Vec<u64>,
     /// For each address.
@@ -73,9 +78,9 @@ impl Job {
         }
         if !addresses.is_empty() {
             let source = SymbolSource::with_debug_file(Arc::clone(image), debug_file);
-            let units = dwarf::unit_offsets(&source.dwarf());
+            let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
             let answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
-            job.open = Some(Open { source, units, addresses, answers });
+            job.open = Some(Open { source, units, units_end, addresses, answers });
         }
         job
     }
@@ -85,9 +90,16 @@ impl Job {
         self.stored.len()
     }
 
-    /// Number of units of debug information to read.
-    pub(super) fn units(&self) -> usize {
-        self.open.as_ref().map_or(0, |open| open.units.len())
+    /// The units of debug information to read, in shares of some size, each with its bytes.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let (units, end) = self.open.as_ref().map_or((&[][..], 0), |open| (&open.units[..], open.units_end));
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let first = next;
+            let begin = units.get(first)?;
+            next += units[first..].partition_point(|unit| unit - begin < BLOCK).max(1);
+            Some((first..next, units.get(next).unwrap_or(&end).saturating_sub(*begin)))
+        })
     }
 
     /// Looks up all addresses in some of the units. Returns how many have an answer that had none.

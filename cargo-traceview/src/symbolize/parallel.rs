@@ -23,7 +23,7 @@ pub(super) fn in_parallel<S, T: Send + Sync>(
             result.get_or_init(|| work(&mut state, index));
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
+    let threads = processors().min(count);
     thread::scope(|scope| {
         for _ in 1..threads {
             // Where the system refuses more threads, those that there are do it all.
@@ -35,4 +35,9 @@ pub(super) fn in_parallel<S, T: Send + Sync>(
     });
     let done = |result: OnceLock<T>| result.into_inner().expect("every piece was worked on before the threads ended");
     results.into_iter().map(done).collect()
+}
+
+/// How many threads make sense.
+pub(super) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -8,7 +8,6 @@ use object::LittleEndian;
 use object::elf::{self, Sym64};
 use object::pod::slice_from_all_bytes;
 use object::read::elf::Sym as _;
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::demangle::is_mangled;
@@ -117,18 +116,22 @@ impl SymbolTable {
         let whole = symbols.len() / size_of::<Sym64<LittleEndian>>() * size_of::<Sym64<LittleEndian>>();
         let Ok(symbols) = slice_from_all_bytes::<Sym64<LittleEndian>>(&symbols[..whole]) else { return };
         self.strings.push(strings);
-        self.symbols.extend(symbols.iter().filter_map(|symbol| Symbol::read(symbol, index, code)));
         let strings = &self.strings;
-        self.symbols.retain(|symbol| symbol.strings != index || is_function_name(name_of(strings, symbol)));
+        let functions = symbols.iter().filter_map(|symbol| Symbol::read(symbol, index, code));
+        self.symbols.extend(functions.filter(|symbol| is_function_name(name_of(strings, symbol))));
     }
 
     /// Sorts, drops aliases, gives unsized symbols a size, and cuts the code into disjoint pieces.
     fn arrange(&mut self, code: &[Range<u64>]) {
         let SymbolTable { strings, symbols, .. } = self;
-        symbols.sort_by_cached_key(|symbol| {
-            let name = name_of(strings, symbol);
-            let rank = (symbol.kind, !symbol.sized, underscores(name), symbol.bind, name.len());
-            (symbol.svma, rank, name.to_vec(), Reverse(symbol.end))
+        // Names are only compared where addresses are the same; most are not.
+        symbols.sort_by(|a, b| {
+            let rank = |symbol: &Symbol| {
+                let name = name_of(strings, symbol);
+                (symbol.kind, !symbol.sized, underscores(name), symbol.bind, name.len())
+            };
+            let names = || name_of(strings, a).cmp(name_of(strings, b)).then(b.end.cmp(&a.end));
+            a.svma.cmp(&b.svma).then_with(|| rank(a).cmp(&rank(b)).then_with(names))
         });
         symbols.dedup_by_key(|symbol| symbol.svma);
 

@@ -1,11 +1,11 @@
 //! Units of `.debug_info`: where they are, and which addresses they claim.
 
-use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Unit, UnitHeader, UnitType};
+use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Section as _, Unit, UnitHeader, UnitType};
 
 use super::{Reader, Unusual, lines};
 
-/// Where each unit begins that can have code or names of functions, up to the first damaged header.
-pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> Vec<usize> {
+/// Where each unit begins, up to the first damaged header, and where the section ends.
+pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, usize) {
     let mut offsets = Vec::new();
     let mut headers = dwarf.units();
     while let Ok(Some(header)) = headers.next() {
@@ -13,7 +13,7 @@ pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> Vec<usize> {
             offsets.push(offset.0);
         }
     }
-    offsets
+    (offsets, dwarf.debug_info.reader().len())
 }
 
 /// A unit ready to be read, and the addresses that it claims: index, and end of the range claimed.
