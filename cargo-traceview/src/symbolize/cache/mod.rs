@@ -1,7 +1,7 @@
 //! Names found before, kept on disk: most code of a program that is recorded again and again was seen last time.
 //!
-//! Each image has a file of its own, named after its build id and checked against its content ([`Key`]); the content of
-//! such a file is [`file`]'s. All of it can be deleted at any time, and whatever is wrong with it is taken as its not being
+//! Each image has a file of its own, named after its build id and checked against its content (`key.rs`); what is in
+//! such a file is said in `file.rs`. All of it can be deleted at any time, and whatever is wrong with it is taken as its not being
 //! there: a file that is damaged, of another version of this program, or of another build is replaced.
 //!
 //! Files are written under another name and renamed, so that recordings at the same time don't see halves. Of two that

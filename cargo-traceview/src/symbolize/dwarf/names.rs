@@ -31,8 +31,10 @@ impl<'d, 'a> Names<'d, 'a> {
         name: Option<AttributeValue<Reader<'a>>>,
         origin: Option<AttributeValue<Reader<'a>>>,
     ) -> Result<Option<&'a [u8]>, Unusual> {
-        if let Some(name) = self.text(unit, linkage_name).or_else(|| self.text(unit, name)) {
-            return Ok(Some(name));
+        for name in [linkage_name, name].into_iter().flatten() {
+            if let Some(name) = self.text(unit, name)? {
+                return Ok(Some(name));
+            }
         }
         let Some(mut origin) = origin else { return Ok(None) };
         let mut other: Option<Rc<Unit<Reader<'a>>>> = None;
@@ -64,11 +66,11 @@ impl<'d, 'a> Names<'d, 'a> {
             let attribute = entries.read_attribute(*specification)?;
             match attribute.name() {
                 gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name => {
-                    if let Some(name) = self.text(unit, Some(attribute.value())) {
+                    if let Some(name) = self.text(unit, attribute.value())? {
                         return Ok(Found::Name(Some(name)));
                     }
                 }
-                gimli::DW_AT_name => name = self.text(unit, Some(attribute.value())),
+                gimli::DW_AT_name => name = self.text(unit, attribute.value())?,
                 gimli::DW_AT_abstract_origin | gimli::DW_AT_specification => origin = Some(attribute.value()),
                 _ => {}
             }
@@ -79,8 +81,13 @@ impl<'d, 'a> Names<'d, 'a> {
         })
     }
 
-    fn text(&self, unit: &Unit<Reader<'a>>, value: Option<AttributeValue<Reader<'a>>>) -> Option<&'a [u8]> {
-        self.dwarf.attr_string(unit, value?).ok().map(|text| text.slice())
+    /// A damaged name is none.
+    fn text(&self, unit: &Unit<Reader<'a>>, value: AttributeValue<Reader<'a>>) -> Result<Option<&'a [u8]>, Unusual> {
+        match value {
+            // In a file of its own.
+            AttributeValue::DebugStrRefSup(_) => Err(Unusual),
+            value => Ok(self.dwarf.attr_string(unit, value).ok().map(|text| text.slice())),
+        }
     }
 
     /// The unit that an offset of the section lies in.
