@@ -13,6 +13,7 @@ mod hazards;
 mod known_truth;
 mod limits;
 mod live_line;
+mod name_cache;
 mod no_disturbance;
 mod pprof;
 mod privileges;
