@@ -41,10 +41,10 @@ pub(super) fn functions_at<'a>(
             // One without code, or in code that is not asked for.
             gimli::DW_TAG_subprogram => {
                 entries.skip_attributes(abbreviation.attributes())?;
-                open.push(Scope { depth, level: 0, addresses: Vec::new() });
+                open.push(Scope { depth, level: 0, is_reached: false });
                 continue;
             }
-            gimli::DW_TAG_inlined_subroutine if open.last().is_some_and(|scope| !scope.addresses.is_empty()) => {
+            gimli::DW_TAG_inlined_subroutine if open.last().is_some_and(|scope| scope.is_reached) => {
                 open.last().map_or(0, |scope| scope.level) + 1
             }
             _ => {
@@ -53,24 +53,26 @@ pub(super) fn functions_at<'a>(
             }
         };
         let entry = Entry::read(&mut entries, abbreviation)?;
-        let mut scope = Scope { depth, level, addresses: Vec::new() };
+        let call = entry.call(unit);
+        let mut reached: Vec<usize> = Vec::new();
         entry.extent.for_each_range(names.dwarf, unit, |range| {
             let first = addresses.partition_point(|&address| address < range.begin);
             let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
-            // A second function at the same place is the same code under another name.
-            scope.addresses.extend(within.map(|(index, _)| index).filter(|&index| chains[index].len() == level));
+            for (index, _) in within {
+                // Another function at the same place is the same code under another name. Ranges can overlap, too.
+                if chains[index].len() == level {
+                    chains[index].push(Function { name: None, call });
+                    reached.push(index);
+                }
+            }
         })?;
-        if !scope.addresses.is_empty() {
-            // Ranges of one function can overlap.
-            scope.addresses.sort_unstable();
-            scope.addresses.dedup();
+        open.push(Scope { depth, level, is_reached: !reached.is_empty() });
+        if !reached.is_empty() {
             let name = names.of_entry(unit, entry.linkage_name, entry.name, entry.origin)?;
-            let call = entry.call(unit);
-            for &index in &scope.addresses {
-                chains[index].push(Function { name, call });
+            for index in reached {
+                chains[index].last_mut().expect("the function was put there").name = name;
             }
         }
-        open.push(scope);
     }
     Ok(chains)
 }
@@ -80,8 +82,8 @@ struct Scope {
     depth: isize,
     /// How many functions it is inlined through.
     level: usize,
-    /// Indices of the addresses in it.
-    addresses: Vec<usize>,
+    /// Whether an address is in it.
+    is_reached: bool,
 }
 
 /// The attributes of a function.

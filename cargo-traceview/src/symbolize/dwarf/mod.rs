@@ -54,10 +54,7 @@ pub(super) fn look_up<'a>(
     texts: &mut FxHashSet<Arc<str>>,
 ) -> Vec<Answer<'a>> {
     // A damaged root claims no address.
-    let Ok(Some((unit, mut claims))) = unit::claims(names.dwarf, offset, addresses) else { return Vec::new() };
-    // Ranges of a unit can overlap.
-    claims.sort_unstable();
-    claims.dedup_by_key(|(address, _)| *address);
+    let Ok(Some((unit, claims))) = unit::claims(names.dwarf, offset, addresses) else { return Vec::new() };
     if claims.is_empty() {
         return Vec::new();
     }

@@ -16,7 +16,7 @@ pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, 
     (offsets, dwarf.debug_info.reader().len())
 }
 
-/// A unit ready to be read, and the addresses that it claims: index, and end of the range claimed.
+/// A unit ready to be read, and the addresses that it claims, sorted: index, and end of the range claimed.
 pub(super) type Claims<'a> = (Result<Unit<Reader<'a>>, Unusual>, Vec<(usize, u64)>);
 
 /// Reads the root of a unit, and the rest of what it takes to read the unit only if it claims one of the sorted
@@ -31,17 +31,22 @@ pub(super) fn claims<'a>(
     if !matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_)) {
         return Ok(None);
     }
-    let (mut unit, root) = read_root(dwarf, header)?;
+    let Some((mut unit, root)) = read_root(dwarf, header)? else { return Ok(None) };
     let mut claims = Vec::new();
     let claim = |range: gimli::Range| {
         let first = addresses.partition_point(|&address| address < range.begin);
         let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
         claims.extend(within.map(|(index, _)| (index, range.end)));
+        // Ranges that overlap again and again are damage.
+        if claims.len() > 8 * addresses.len() {
+            once_each(&mut claims);
+        }
     };
     if root.extent.for_each_range(dwarf, &unit, claim)? {
         if claims.is_empty() {
             return Ok(None);
         }
+        once_each(&mut claims);
         let complete = root.complete(dwarf, &mut unit).map_err(Unusual::from);
         let complete = complete.and_then(|()| if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) });
         return Ok(Some((complete, claims)));
@@ -52,6 +57,12 @@ pub(super) fn claims<'a>(
     let Ok((rows, _)) = lines::rows_at(program, addresses) else { return Ok(None) };
     claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
     Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
+}
+
+/// Sorts claims; of several claims of one address the shortest range counts.
+fn once_each(claims: &mut Vec<(usize, u64)>) {
+    claims.sort_unstable();
+    claims.dedup_by_key(|(address, _)| *address);
 }
 
 /// What the root of a unit says, as far as it is not read at once.
@@ -75,10 +86,11 @@ impl<'a> Root<'a> {
     }
 }
 
+/// Reads the root of a unit; `None` if that says that the unit has no code of its own.
 fn read_root<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     header: UnitHeader<Reader<'a>>,
-) -> gimli::Result<(Unit<Reader<'a>>, Root<'a>)> {
+) -> gimli::Result<Option<(Unit<Reader<'a>>, Root<'a>)>> {
     let (encoding, file_type) = (header.encoding(), dwarf.file_type);
     let abbreviations = dwarf.abbreviations(&header)?;
     let mut unit = Unit {
@@ -100,6 +112,10 @@ fn read_root<'a>(
     let mut root = Root { extent: Extent::default(), name: None, comp_dir: None, lines: None };
     let mut entries = unit.header.entries_raw(&unit.abbreviations, None)?;
     let abbreviation = entries.read_abbreviation()?.ok_or(gimli::Error::MissingUnitDie)?;
+    // Before DWARF 5 the header doesn't tell. Its lines, if it has some, are those of a unit that includes it.
+    if abbreviation.tag() == gimli::DW_TAG_partial_unit {
+        return Ok(None);
+    }
     for specification in abbreviation.attributes() {
         let attribute = entries.read_attribute(*specification)?;
         match (attribute.name(), attribute.value()) {
@@ -121,7 +137,7 @@ fn read_root<'a>(
     if let Some(low) = root.extent.low {
         unit.low_pc = dwarf.attr_address(&unit, low)?.unwrap_or(0);
     }
-    Ok((unit, root))
+    Ok(Some((unit, root)))
 }
 
 /// The addresses of a unit, function or inlined function, as its attributes give them.
