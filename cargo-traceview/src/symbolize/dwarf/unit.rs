@@ -33,23 +33,25 @@ pub(super) fn claims<'a>(
     }
     let Some((mut unit, root)) = read_root(dwarf, header)? else { return Ok(None) };
     let mut claims = Vec::new();
+    // Ranges of a unit don't overlap, unless they are damaged.
+    let most = 2 * addresses.len();
     let claim = |range: gimli::Range| {
-        let first = addresses.partition_point(|&address| address < range.begin);
-        let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
-        claims.extend(within.map(|(index, _)| (index, range.end)));
-        // Ranges that overlap again and again are damage.
-        if claims.len() > 8 * addresses.len() {
-            once_each(&mut claims);
+        if claims.len() <= most {
+            let first = addresses.partition_point(|&address| address < range.begin);
+            let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
+            claims.extend(within.map(|(index, _)| (index, range.end)));
         }
     };
     if root.extent.for_each_range(dwarf, &unit, claim)? {
         if claims.is_empty() {
             return Ok(None);
         }
-        once_each(&mut claims);
-        let complete = root.complete(dwarf, &mut unit).map_err(Unusual::from);
-        let complete = complete.and_then(|()| if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) });
-        return Ok(Some((complete, claims)));
+        let is_usual = claims.len() <= most && unit.dwo_id.is_none();
+        claims.sort_unstable();
+        // Of several ranges around an address the one that ends first counts.
+        claims.dedup_by_key(|(address, _)| *address);
+        let complete = root.complete(dwarf, &mut unit);
+        return Ok(Some((if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) }, claims)));
     }
     // It doesn't say where its code is; its lines do.
     root.complete(dwarf, &mut unit)?;
@@ -57,12 +59,6 @@ pub(super) fn claims<'a>(
     let Ok((rows, _)) = lines::rows_at(program, addresses) else { return Ok(None) };
     claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
     Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
-}
-
-/// Sorts claims; of several claims of one address the shortest range counts.
-fn once_each(claims: &mut Vec<(usize, u64)>) {
-    claims.sort_unstable();
-    claims.dedup_by_key(|(address, _)| *address);
 }
 
 /// What the root of a unit says, as far as it is not read at once.
