@@ -1,8 +1,10 @@
 //! Separate debug files: where distributions put the symbols and debug information that `strip` took out.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use crate::image::{BuildId, Image};
 
@@ -17,6 +19,25 @@ const SYSTEM_ROOT: &str = "/usr/lib/debug";
 #[must_use]
 pub fn find(image: &Image) -> Option<Image> {
     find_below(image, Path::new(SYSTEM_ROOT))
+}
+
+/// The file that `dwz` moved what several debug files share to, named by the `.gnu_debugaltlink` of one of them. Only the
+/// file with the build id that the link states.
+#[must_use]
+pub fn find_supplement(debug_file: &Image) -> Option<Image> {
+    find_supplement_below(debug_file, Path::new(SYSTEM_ROOT))
+}
+
+fn find_supplement_below(debug_file: &Image, root: &Path) -> Option<Image> {
+    let link = debug_file.section(".gnu_debugaltlink")?;
+    let end = link.bytes.iter().position(|&byte| byte == 0)?;
+    let name = Path::new(OsStr::from_bytes(&link.bytes[..end]));
+    let id = BuildId::new(&link.bytes[end + 1..])?;
+    by_build_id(&id, root).or_else(|| {
+        // A relative path starts at the file that has the link; an absolute one replaces what it is joined to.
+        let path = real_path(debug_file.path())?.parent()?.join(name);
+        Image::open(&path).ok().filter(|file| file.build_id() == Some(&id))
+    })
 }
 
 fn find_below(image: &Image, root: &Path) -> Option<Image> {
@@ -35,7 +56,7 @@ fn by_build_id(id: &BuildId, root: &Path) -> Option<Image> {
 
 fn by_debug_link(link: &[u8], path: &Path, root: &Path) -> Option<Image> {
     let (name, crc) = parse_debug_link(link)?;
-    let path = fs::canonicalize(path).ok()?;
+    let path = real_path(path)?;
     let directory = path.parent()?;
     let below_root = root.join(directory.strip_prefix("/").ok()?);
     let candidates = [directory.join(name), directory.join(".debug").join(name), below_root.join(name)];
@@ -43,6 +64,11 @@ fn by_debug_link(link: &[u8], path: &Path, root: &Path) -> Option<Image> {
         let file = Image::open(&candidate).ok()?;
         (crc32(file.data()) == crc).then_some(file)
     })
+}
+
+/// The file's place with all symbolic links followed. A program that was deleted or replaced still has its directory.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?)))
 }
 
 /// Parses name, padding to four bytes, and CRC.

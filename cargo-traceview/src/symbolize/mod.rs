@@ -1,7 +1,7 @@
 //! Addresses of images to the names that people gave their code.
 //!
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
-//!   ([`debug_file`])
+//!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors
 //! - [`demangle`]: raw names to readable ones
@@ -28,8 +28,10 @@ pub mod batch;
 pub mod debug_file;
 pub mod demangle;
 pub mod origin;
+mod plt;
 pub mod resolve;
 pub mod source;
+mod split;
 pub mod symbol_table;
 pub mod unnamed;
 

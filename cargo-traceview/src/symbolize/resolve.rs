@@ -1,16 +1,14 @@
 //! Addresses of one image to functions, inlined functions and lines.
 
 use addr2line::Context;
-use gimli::{EndianSlice, LittleEndian};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use super::demangle::{demangle, is_mangled};
-use super::source::{SymbolSource, slice};
+use super::source::{Reader, SymbolSource, slice};
+use super::split::SplitDwarf;
 use super::symbol_table::{TableSymbol, underscores};
 use super::unnamed::unnamed;
-
-type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// What is known about one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +56,7 @@ pub struct Frame {
 pub struct Symbolizer<'a> {
     source: &'a SymbolSource,
     context: Option<Context<Reader<'a>>>,
+    split: SplitDwarf<'a>,
     names: FxHashMap<&'a [u8], Name>,
     texts: FxHashSet<Arc<str>>,
 }
@@ -79,7 +78,7 @@ struct DwarfFrame<'a> {
 
 impl<'a> Symbolizer<'a> {
     pub(super) fn new(source: &'a SymbolSource) -> Self {
-        let dwarf = || source.dwarf.borrow(|section| slice(section.as_ref()));
+        let dwarf = || source.dwarf();
         // Address ranges of units have an index that addr2line uses but doesn't need; one damaged entry in it must not
         // cost all units.
         let without_index = || gimli::Dwarf { debug_aranges: slice(None).into(), ..dwarf() };
@@ -87,7 +86,8 @@ impl<'a> Symbolizer<'a> {
             .has_debug_info()
             .then(|| Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok())
             .flatten();
-        Symbolizer { source, context, names: FxHashMap::default(), texts: FxHashSet::default() }
+        let split = SplitDwarf::new(source);
+        Symbolizer { source, context, split, names: FxHashMap::default(), texts: FxHashSet::default() }
     }
 
     /// Names the functions at an address of the image (its own address space, SVMA).
@@ -122,7 +122,7 @@ impl<'a> Symbolizer<'a> {
         let Some(context) = &self.context else { return nothing() };
         let texts = &mut self.texts;
         let mut frames = Vec::new();
-        let complete = context.find_frames(svma).skip_all_loads().and_then(|mut found| {
+        let complete = self.split.complete(context.find_frames(svma)).and_then(|mut found| {
             while let Some(frame) = found.next()? {
                 let location = frame.location.as_ref();
                 frames.push(DwarfFrame {
