@@ -28,6 +28,7 @@ pub mod batch;
 pub mod debug_file;
 pub mod demangle;
 pub mod origin;
+mod partial;
 mod plt;
 pub mod resolve;
 pub mod source;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::debug_file;
+use super::partial;
 use super::resolve::Symbolizer;
 use super::split::SplitFiles;
 use super::symbol_table::SymbolTable;
@@ -92,8 +93,10 @@ impl SymbolSource {
 
 /// The DWARF sections of a file; `name` gives the name of each, or none for those that such a file can't have.
 pub(super) fn sections(file: &Image, name: impl Fn(gimli::SectionId) -> Option<&'static str>) -> Sections {
-    let load =
-        |id| -> Result<_, Infallible> { Ok(name(id).and_then(|name| file.section(name)).map(|section| section.bytes)) };
+    let load = |id| -> Result<_, Infallible> {
+        let bytes = name(id).and_then(|name| file.section(name)).map(|section| section.bytes);
+        Ok(if id == gimli::SectionId::DebugAbbrev { bytes.map(partial::without_lines) } else { bytes })
+    };
     let Ok(sections) = DwarfSections::load(load);
     sections
 }
