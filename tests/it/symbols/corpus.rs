@@ -108,7 +108,7 @@ pub(super) fn changed(program: &Path, name: &str, script: &str, root: &Path) -> 
     directory.join("program")
 }
 
-fn run(command: &mut Command) {
+pub(super) fn run(command: &mut Command) {
     let output = command.env_remove("RUSTFLAGS").output().expect("the tool was found before");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }

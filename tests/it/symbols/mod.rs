@@ -3,6 +3,7 @@
 //! Raw names are compared: how they are shown is another matter. Where both differ, [`explained`] says why.
 
 mod corpus;
+mod hostile;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
