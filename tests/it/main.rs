@@ -21,6 +21,8 @@ mod readme;
 mod sampler_truth;
 mod shared_out;
 mod stacks_and_maps;
+#[cfg(test)]
+mod symbols;
 mod terminals;
 mod tidy;
 mod unusual_stacks;

@@ -96,10 +96,10 @@ impl Names {
         let names = &self.of_image[index];
         if names.iter().any(|(_, names)| names.frames.iter().any(|frame| frame.line.is_some())) {
             SymbolStatus::DebugInfo
-        } else if image.has_symtab() {
-            SymbolStatus::SymbolTable
         } else if names.is_empty() {
-            SymbolStatus::Unknown
+            if image.has_symtab() { SymbolStatus::SymbolTable } else { SymbolStatus::Unknown }
+        } else if image.has_symtab() || names.iter().all(|(_, names)| names.named) {
+            SymbolStatus::SymbolTable
         } else {
             SymbolStatus::Stripped
         }

@@ -1,7 +1,7 @@
 //! Addresses of images to the names that people gave their code.
 //!
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
-//!   ([`debug_file`])
+//!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
 //! - [`cache`]: names of earlier recordings
@@ -33,8 +33,11 @@ mod dwarf;
 mod job;
 pub mod origin;
 mod parallel;
+mod partial;
+mod plt;
 pub mod resolve;
 pub mod source;
+mod split;
 pub mod symbol_table;
 pub mod unnamed;
 

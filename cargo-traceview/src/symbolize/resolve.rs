@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::demangle::{demangle, is_mangled};
 use super::source::{Reader, SymbolSource, slice};
+use super::split::SplitDwarf;
 use super::symbol_table::{TableSymbol, underscores};
 use super::unnamed::unnamed;
 
@@ -55,6 +56,7 @@ pub struct Frame {
 pub struct Symbolizer<'a> {
     source: &'a SymbolSource,
     context: Option<Context<Reader<'a>>>,
+    split: SplitDwarf<'a>,
     naming: Naming<'a>,
 }
 
@@ -99,7 +101,7 @@ impl<'a> Symbolizer<'a> {
             .has_debug_info()
             .then(|| Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok())
             .flatten();
-        Symbolizer { source, context, naming: Naming::default() }
+        Symbolizer { source, context, split: SplitDwarf::new(source), naming: Naming::default() }
     }
 
     /// Names the functions at an address of the image (its own address space, SVMA).
@@ -118,7 +120,7 @@ impl<'a> Symbolizer<'a> {
             column: location.column.filter(|&column| column > 0),
         };
         let mut frames = Vec::new();
-        let complete = context.find_frames(svma).skip_all_loads().and_then(|mut found| {
+        let complete = self.split.complete(context.find_frames(svma)).and_then(|mut found| {
             while let Some(frame) = found.next()? {
                 let name = frame.function.map(|function| function.name.slice());
                 frames.push(DwarfFrame { name, location: frame.location.map(&mut place).unwrap_or_default() });
