@@ -1,9 +1,10 @@
 //! Addresses of images to the names that people gave their code.
 //!
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
-//!   ([`debug_file`])
+//!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
-//! - [`batch`]: many addresses of many images on all processors
+//! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
+//! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones
 //! - [`origin`]: whose code a frame is
 //! - [`unnamed`]: what stands for an address that nothing is known about
@@ -25,15 +26,23 @@
 //! ```
 
 pub mod batch;
+pub mod cache;
 pub mod debug_file;
 pub mod demangle;
+mod dwarf;
+mod job;
 pub mod origin;
+mod parallel;
+mod partial;
+mod plt;
 pub mod resolve;
 pub mod source;
+mod split;
 pub mod symbol_table;
 pub mod unnamed;
 
 pub use batch::{Request, symbolize_image, symbolize_images};
+pub use cache::NameCache;
 pub use origin::{Category, CrateId, Origin, OriginRules};
 pub use resolve::{Frame, NativeSymbol, Resolved, Symbolizer};
 pub use source::SymbolSource;
