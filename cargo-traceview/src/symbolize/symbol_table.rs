@@ -89,7 +89,7 @@ impl SymbolTable {
             }
         }
         if let Some(image) = files.first() {
-            table.add_stubs(plt::stubs(image));
+            table.add_stubs(&plt::stubs(image));
         }
         table.arrange(code);
         table
@@ -127,12 +127,12 @@ impl SymbolTable {
         self.symbols.extend(functions.filter(|symbol| is_function_name(name_of(strings, symbol))));
     }
 
-    fn add_stubs(&mut self, stubs: Vec<Stub>) {
+    fn add_stubs(&mut self, stubs: &[Stub]) {
         let Ok(index) = u8::try_from(self.strings.len()) else { return };
         let resolvers = self.resolver_names();
         let mut text = Vec::new();
         let mut symbols = Vec::with_capacity(stubs.len());
-        for Stub { svma, size, target } in &stubs {
+        for Stub { svma, size, target } in stubs {
             let name = match target {
                 Target::Name(name) => Some(&**name),
                 Target::ChosenBy(resolver) => resolvers.get(resolver).copied(),
