@@ -78,13 +78,13 @@ fn code_made_in_memory_is_walked_by_its_frame_pointers() {
     let (mut inside, mut below) = (0, 0);
     for (count, innermost) in [(&mut inside, true), (&mut below, false)] {
         *count = file.cpu_where(|frames| {
-            let place = frames.iter().position(|frame| is_made(frame));
+            let place = frames.iter().position(is_made);
             let Some(place) = place.filter(|place| (*place == 0) == innermost) else { return false };
             let callers: Vec<_> = frames[place + 1..].iter().map(|frame| &frame.function).collect();
             is_function(callers[0], "made_in_memory") && callers.iter().any(|name| is_function(name, "main"))
         });
     }
-    let made = file.cpu_where(|frames| frames.iter().any(|frame| is_made(frame)));
+    let made = file.cpu_where(|frames| frames.iter().any(is_made));
     assert!(inside > 0 && below > 0, "{inside} ns in it, {below} ns below it");
     assert!(percentage(inside + below, made) > 98.0, "{inside} and {below} of {made} ns");
 }
@@ -107,7 +107,7 @@ fn waits_on_other_stacks_and_in_vfork_reach_the_root() {
         assert!(!stacks.is_empty(), "{mode}: nothing in {innermost}");
         for frames in stacks {
             let has = |name: &&str| frames.iter().any(|frame| is_function(&frame.function, name));
-            assert!(callers.iter().all(|name| has(name)), "{mode}: {frames:?}");
+            assert!(callers.iter().all(has), "{mode}: {frames:?}");
         }
     }
 }
