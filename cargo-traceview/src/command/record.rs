@@ -8,6 +8,7 @@ use traceview_core::model::{ExitStatus, Meta, Profile, Warning};
 use traceview_core::report::{SummaryLines, write_summary};
 
 use crate::assemble::{Context, assemble};
+use crate::cargo::Workspace;
 use crate::cli::args::RecordArgs;
 use crate::cli::output::{OutputPlan, Saved};
 use crate::cli::plan::{ProgramPlan, RecordOptions, RecordPlan, Surroundings};
@@ -189,8 +190,10 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
             .unwrap_or_default(),
         ..Meta::default()
     };
-    let origins =
-        OriginRules::new(build.map(|build| build.workspace_root.clone()), build.map(|build| build.package.clone()));
+    // What others built says by its place where it was built; so does what a script starts.
+    let workspace = build.map(|build| build.workspace.clone());
+    let of_images = || recording.images.iter().find_map(|image| Workspace::of_executable(&image.path));
+    let origins = OriginRules::new(workspace.or_else(of_images));
     let context =
         Context { meta, rate_hz: plan.options.rate_hz, origins, follow_children: plan.options.follow_children };
     let line = LiveLine::new(plan.options.live);

@@ -4,7 +4,7 @@
 //!   ([`debug_file`])
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors
-//! - [`demangle`]: raw names to readable ones
+//! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is
 //! - [`unnamed`]: what stands for an address that nothing is known about
 //!
@@ -25,9 +25,12 @@
 //! ```
 
 pub mod batch;
+mod crate_path;
 pub mod debug_file;
 pub mod demangle;
+mod manifests;
 pub mod origin;
+mod readable;
 pub mod resolve;
 pub mod source;
 pub mod symbol_table;

@@ -2,7 +2,7 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`] (passes over the stacks, none of them recursive).
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive).
 
 mod amount;
 mod call_tree;
@@ -10,6 +10,7 @@ mod crates;
 mod facts;
 mod filter;
 mod functions;
+mod groups;
 mod interval;
 mod inverted;
 mod retain;
@@ -30,6 +31,7 @@ pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;
 pub use filter::{Measure, NoSuchThread, Selection, select_threads};
 pub use functions::{FunctionList, FunctionRow, HotLine, functions};
+pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
