@@ -184,7 +184,8 @@ mod tests {
     }
 
     fn expect(by: GroupBy, rows: &[(&str, f64, f64)]) {
-        let rows: Vec<(String, f64, f64)> = rows.iter().map(|(name, own, total)| ((*name).to_owned(), *own, *total)).collect();
+        let rows: Vec<(String, f64, f64)> =
+            rows.iter().map(|(name, own, total)| ((*name).to_owned(), *own, *total)).collect();
         assert_eq!(found(by), rows, "{by:?}");
     }
 
@@ -204,10 +205,7 @@ mod tests {
             GroupBy::Category,
             &[("Dependency", 6.0, 7.0), ("Kernel", 5.0, 5.0), ("System", 3.0, 3.0), ("Workspace", 1.0, 15.0)],
         );
-        expect(
-            GroupBy::Library,
-            &[("demo", 7.0, 15.0), ("kernel", 5.0, 5.0), ("libc.so.6", 3.0, 3.0)],
-        );
+        expect(GroupBy::Library, &[("demo", 7.0, 15.0), ("kernel", 5.0, 5.0), ("libc.so.6", 3.0, 3.0)]);
         expect(
             GroupBy::File,
             &[
@@ -241,7 +239,8 @@ mod tests {
         fixture.thread("idle", 3);
         let profile = fixture.finish();
         let list = thread_groups(&profile, &Selection::default(), Measure::Cpu).expect("CPU time adds up");
-        let rows: Vec<_> = list.rows.iter().map(|row| (row.key.name(&profile), row.own.value, row.total.samples)).collect();
+        let rows: Vec<_> =
+            list.rows.iter().map(|row| (row.key.name(&profile), row.own.value, row.total.samples)).collect();
         assert_eq!(rows, [("b".to_owned(), 3.5e6, 4), ("a".to_owned(), 2e6, 2)]);
         assert_eq!(list.whole.total.value, 5.5e6);
     }

@@ -2,9 +2,12 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive).
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] comes
+//! before all that: it makes another profile.
 
 mod amount;
+mod async_fold;
+mod async_names;
 mod call_tree;
 mod crates;
 mod facts;
@@ -26,6 +29,7 @@ mod brute_force;
 pub(crate) mod fixture;
 
 pub use amount::{Amount, Share, Unit, percent};
+pub use async_fold::fold_async;
 pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;

@@ -55,6 +55,17 @@ impl<'a> Labels<'a> {
         Some(self.profile.string(self.profile.crates[origin.index()].name))
     }
 
+    /// The crate's version.
+    pub(super) fn version(&self, callee: Callee) -> Option<&'a str> {
+        let origin = self.profile.functions.origin[function(callee)?.index()]?;
+        Some(self.profile.string(self.profile.crates[origin.index()].version?))
+    }
+
+    /// The full name, where the readable one leaves something out.
+    pub(super) fn full_name(&self, callee: Callee) -> Option<&'a str> {
+        Some(self.profile.string(self.profile.functions.full_name[function(callee)?.index()]?))
+    }
+
     /// The category's name.
     pub(super) fn category(&self, callee: Callee) -> Option<&'a str> {
         match callee {
