@@ -214,13 +214,15 @@ impl Naming<'_> {
         for (depth, frame) in resolved.frames.iter().enumerate() {
             let origin = self.origins.classify(frame, &loaded.path);
             let resource = Some(self.resource(image, origin.crate_id.as_ref()));
+            let krate = origin.crate_id.as_ref().map(|id| id.name.clone());
             let crate_id = origin.crate_id.map(|id| {
                 let name = self.builder.string(&id.name);
                 let version = id.version.map(|version| self.builder.string(&version));
                 self.builder.add_crate(Crate { name, version })
             });
-            let name = self.builder.string(&frame.name);
-            let full_name = frame.linkage_name.as_ref().map(|name| self.builder.string(name));
+            let (name, full_name) = names_of(frame, krate.as_deref());
+            let name = self.builder.string(&name);
+            let full_name = full_name.map(|name| self.builder.string(&name));
             let source = frame.file.as_ref().map(|file| {
                 let path = self.builder.string(file);
                 self.builder.source(Source { path, id: None, content: None })
@@ -259,6 +261,18 @@ impl Naming<'_> {
         let name = self.builder.string(&name);
         let library = Some(self.libraries[image]);
         self.builder.resource(Resource { name, kind: ResourceKind::Library, library, host: None })
+    }
+}
+
+/// The readable and the full name of a function of the crate `krate`.
+fn names_of(frame: &symbolize::Frame, krate: Option<&str>) -> (Arc<str>, Option<Arc<str>>) {
+    let with_module = || match (&frame.linkage_name, &frame.file, krate) {
+        (None, Some(file), Some(krate)) => symbolize::module_path::with_module(&frame.name, file, krate),
+        _ => None,
+    };
+    match with_module() {
+        Some(name) => (name.into(), Some(Arc::clone(&frame.name))),
+        None => (Arc::clone(&frame.name), frame.linkage_name.clone()),
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`batch`]: many addresses of many images on all processors
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is
+//! - [`module_path`]: crate and module for names that lack them
 //! - [`unnamed`]: what stands for an address that nothing is known about
 //!
 //! All addresses here are the image's own (SVMA). Nothing here knows processes or samples.
@@ -29,6 +30,7 @@ mod crate_path;
 pub mod debug_file;
 pub mod demangle;
 mod manifests;
+pub mod module_path;
 pub mod origin;
 mod readable;
 pub mod resolve;

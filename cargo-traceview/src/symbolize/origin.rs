@@ -66,10 +66,13 @@ struct Known {
     is_own: bool,
 }
 
+/// What the compiler puts between a program and its allocator and panic handler.
+const RUSTC: &str = "__rustc";
 /// Crates that are part of the standard library but have names of their own there.
-const INSIDE_STD: [&str; 12] = [
+const INSIDE_STD: [&str; 13] = [
     "addr2line",
     "adler2",
+    "compiler_builtins",
     "gimli",
     "hashbrown",
     "memchr",
@@ -168,7 +171,7 @@ impl OriginRules {
         let known = self.crates.get(name);
         let category = match known {
             Some(Known { is_own: true, .. }) => Category::Workspace,
-            _ if matches!(name, "std" | "core" | "alloc") && !is_rust_file => Category::Std,
+            _ if matches!(name, "std" | "core" | "alloc" | RUSTC) && !is_rust_file => Category::Std,
             // Rust source in no known place: a path dependency from outside the workspace.
             _ if is_rust_file => Category::Dependency,
             Some(_) if !is_system_path(image_path) => Category::Dependency,
@@ -176,6 +179,7 @@ impl OriginRules {
             _ if system => Category::System,
             _ => Category::Other,
         };
+        let name = if name == RUSTC { "std" } else { name };
         Origin { category, crate_id: Some(self.of_name(name).0) }
     }
 
@@ -356,6 +360,7 @@ mod tests {
             // `impl my_app::Trait for alloc::vec::Vec`, written in my_app
             ("_RNvXs_C6my_appNtNtC5alloc3vec3VecNtB4_5Trait1f", Workspace, Some(("my-app", Some("0.3.0")))),
             ("_RNvNtC3std2rt10lang_start", Std, Some(("std", None))),
+            ("_RNvC7___rustc12___rust_alloc", Std, Some(("std", None))),
             ("_ZNSt6thread4joinEv", Other, None),
             ("malloc", Other, None),
         ];

@@ -92,7 +92,9 @@ impl Part {
         };
         // What runs closures on threads of a pool calls itself a future.
         let of_pool = name.contains("BlockingTask");
-        let runs_task = whose == Whose::Runtime && (base == "run" && name.contains("RawTask") || named.is_none());
+        // Of a closure that was inlined not even the function may be known.
+        let unknown = named.is_none_or(|named| named == "…");
+        let runs_task = whose == Whose::Runtime && (base == "run" && name.contains("RawTask") || unknown);
         let polls = base.starts_with("poll") || base.starts_with("block_on") || base == "run_until" || runs_task;
         let of_trait =
             segments.first().and_then(|first| first.strip_prefix('<')?.strip_suffix('>')?.rsplit_once(" as "));
@@ -196,6 +198,7 @@ mod tests {
             "async_task::raw::RawTask<F, T, S, M>::run",
             "<async_std::task::builder::SupportTaskLocals<F> as core::future::future::Future>::poll::{closure}",
             "poll_inner<names::handler::{async_fn_env#0}, u8>",
+            "tokio::runtime::task::core::…::{closure#0}<names::handler::{async_fn_env#0}>",
         ] {
             assert!(part(name).polls, "{name}");
         }

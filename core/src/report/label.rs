@@ -122,7 +122,15 @@ impl<'a> Labels<'a> {
 pub fn known_path(path: &str) -> &str {
     let behind = |marker: &str| path.split_once(marker).and_then(|(_, rest)| Some(rest.split_once('/')?.1));
     let of_std = path.strip_prefix("/rustc/").and_then(|rest| Some(rest.split_once("/library/")?.1));
-    of_std.or_else(|| behind("/registry/src/")).unwrap_or(path)
+    let of_deps = || path.strip_prefix("/rust/deps/");
+    let installed = || path.split_once("/lib/rustlib/src/rust/library/").map(|(_, rest)| rest);
+    // Distributions build in the directory beside: `./string/../sysdeps/x86_64/memmove.S`
+    let beside = || {
+        let (directory, rest) = path.strip_prefix("./")?.split_once("/../")?;
+        (!directory.contains('/')).then_some(rest)
+    };
+    let known = of_std.or_else(of_deps).or_else(|| behind("/registry/src/")).or_else(installed).or_else(beside);
+    known.unwrap_or(path)
 }
 
 /// The end of a source path that a person knows it by: its name, and its directory where many files have that name.
@@ -153,6 +161,11 @@ mod tests {
         let registry = "/home/me/.cargo/registry/src/index-1949cf8c/memchr-2.8.3/src/memmem/mod.rs";
         assert_eq!(known_path(registry), "memchr-2.8.3/src/memmem/mod.rs");
         assert_eq!(known_path("/rustc/59807616e1fa/library/core/src/cmp.rs"), "core/src/cmp.rs");
+        assert_eq!(known_path("/rust/deps/hashbrown-0.16.1/src/raw.rs"), "hashbrown-0.16.1/src/raw.rs");
+        let installed = "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs";
+        assert_eq!(known_path(installed), "core/src/cmp.rs");
+        assert_eq!(known_path("./string/../sysdeps/x86_64/memmove.S"), "sysdeps/x86_64/memmove.S");
+        assert_eq!(known_path("./string/strlen.c"), "./string/strlen.c");
         assert_eq!(known_path("/home/me/tool/src/main.rs"), "/home/me/tool/src/main.rs");
         assert_eq!(known_path("/registry/src/odd"), "/registry/src/odd");
         assert_eq!(short_path(registry), "memmem/mod.rs");

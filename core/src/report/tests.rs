@@ -141,7 +141,8 @@ fn groups_of_code() {
         |63.0 %    9.3  63.0 %  memchr 1.0
         |20.0 %    7.8  95.0 %  demo
         |15.0 %    7.0  15.0 %  kernel
-        | 2.0 %    3.3   2.0 %  libc.so.6",
+        | 2.0 %    3.2   2.0 %  libc.so.6
+        | 0.0 %    1.8   3.0 %  unknown",
     );
     assert_eq!(by(&profile, GroupBy::Crate, "crate", 20), crates);
     let categories = lines(
@@ -149,7 +150,7 @@ fn groups_of_code() {
         |CPU time 100 ms in 100 samples
         |  self  ±95 %   total  category
         |63.0 %    9.3  63.0 %  Dependency
-        |37.0 % in 3 more categories",
+        |37.0 % in 4 more categories",
     );
     assert_eq!(by(&profile, GroupBy::Category, "category", 1), categories);
     let json = parse(&groups_json(&profile, &groups(&profile, &values(&profile, Measure::Cpu), GroupBy::Crate), 1));
