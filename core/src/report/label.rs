@@ -107,6 +107,17 @@ impl<'a> Labels<'a> {
         format!(" ({})", printable(&text))
     }
 
+    /// What tells functions apart whose readable names are equal: ` [h3f2a1]`, the beginning of the hash in the symbol.
+    pub(super) fn instance(&self, callee: Callee) -> String {
+        /// Digits that are shown.
+        const DIGITS: usize = 5;
+        let hash = self.full_name(callee).and_then(|full| {
+            let (_, hash) = full.rsplit_once("17h")?;
+            hash.get(..DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        });
+        hash.map_or_else(String::new, |hash| format!(" [h{hash}]"))
+    }
+
     /// `searcher.rs:412`, or the whole path if `full`.
     pub(super) fn place(&self, callee: Callee, line: Option<u32>, full: bool) -> String {
         let Some(path) = self.file(callee) else { return String::new() };

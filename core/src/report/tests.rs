@@ -8,7 +8,9 @@ use super::{
 };
 use crate::analysis::fixture::Fixture;
 use crate::analysis::{GroupBy, InvertedTree, Measure, Selection, StackValues, call_tree, functions, groups};
-use crate::model::{ExitStatus, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning};
+use crate::model::{
+    ExitStatus, Frame, Function, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning,
+};
 
 const WIDE: Style = Style { width: None, color: false };
 const NARROW: Style = Style { width: Some(50), color: false };
@@ -123,6 +125,25 @@ fn the_hottest_functions_with_their_lines() {
         |37.0 % in 3 more functions",
     );
     assert_eq!(top(&profile, 1, Style { width: Some(44), color: false }), narrow);
+}
+
+#[test]
+fn functions_that_read_the_same_are_told_apart() {
+    let mut fixture = demo();
+    let thread = fixture.thread("t", 5);
+    for (full, samples) in [("_ZN1g17h3f2a1b0000000000E", 30), ("_ZN1g17h00c4d10000000000E.llvm.7", 25)] {
+        let [name, full] = ["g", full].map(|text| fixture.builder.string(text));
+        let function = fixture.builder.function(Function { full_name: Some(full), ..Function::named(name) });
+        let frame = fixture.builder.frame(Frame::of(function));
+        let stack = fixture.builder.stack(None, frame);
+        (0..samples).for_each(|time| fixture.sample(thread, time, Some(stack), Some(1_000_000)));
+    }
+    let profile = fixture.finish();
+    let text = top(&profile, 3, WIDE);
+    assert!(text.contains("  g [h3f2a1]\n") && text.contains("  g [h00c4d]\n"), "{text}");
+    assert!(text.contains("memchr::memmem::find (memchr 1.0)  "), "those that are alone need nothing: {text}");
+    assert!(top(&profile, 2, WIDE).contains("  g\n"), "what is not shown need not be told apart");
+    assert!(tree(&profile, Measure::Cpu, TreeLimits::NONE, WIDE).contains("g [h3f2a1]\n"));
 }
 
 fn by(profile: &Profile, by: GroupBy, thing: &str, most: usize) -> String {
