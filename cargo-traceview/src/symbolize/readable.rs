@@ -9,8 +9,6 @@ use std::cmp::Reverse;
 const DEFAULT_ALLOCATOR: &str = "alloc::alloc::Global";
 /// Crates whose types name their allocator parameter `A`.
 const ALLOCATING: [&str; 3] = ["alloc::", "std::", "hashbrown::"];
-/// What a type in `<…>::` begins with that can't stand without them.
-const NEED_BRACKETS: [&str; 6] = ["dyn ", "impl ", "fn(", "unsafe ", "extern ", "for<"];
 
 /// A stretch of a name that is written differently.
 struct Edit {
@@ -112,8 +110,16 @@ fn begins_type(before: &str) -> bool {
 
 /// Whether a type is a path, which is as clear without brackets around it.
 fn is_bare_type(inside: &str) -> bool {
+    let mut depth = 0_usize;
     inside.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && !NEED_BRACKETS.iter().any(|start| inside.starts_with(start))
+        && inside.chars().all(|c| {
+            depth = match c {
+                '<' => depth + 1,
+                '>' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            depth > 0 || c.is_alphanumeric() || matches!(c, '_' | ':' | '>')
+        })
 }
 
 #[cfg(test)]
@@ -147,6 +153,7 @@ mod tests {
             ("<dyn a::B>::c", "<dyn a::B>::c"),
             ("<fn(u8) -> u16 as a::B>::c", "<fn(u8) -> u16 as a::B>::c"),
             ("<fn(u8) -> u16>::c", "<fn(u8) -> u16>::c"),
+            ("<for<'a> fn(&'a u8)>::c", "<for<'a> fn(&'a u8)>::c"),
             (
                 "core::fmt::num::<impl core::fmt::Debug for usize>::fmt",
                 "core::fmt::num::<impl core::fmt::Debug for usize>::fmt",

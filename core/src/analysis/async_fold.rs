@@ -48,13 +48,35 @@ impl Nodes {
     fn of(profile: &Profile) -> Self {
         let parts: Vec<Part> =
             (0..profile.functions.len()).map(|row| Part::of(profile, FunctionId::new(row))).collect();
-        // A body that something unknown polls is known from other stacks.
         let mut bodies = vec![false; parts.len()];
-        let roles = Self::roles(profile, &parts, &mut bodies);
-        if bodies.iter().any(|body| *body) {
-            return Self { roles: Self::roles(profile, &parts, &mut bodies) };
+        // What an executor of its own polls may be called by that directly, so that its callers do not tell what it is.
+        // Its callees do, and so do other stacks.
+        Self::mark_callers(profile, &parts, &mut bodies, |callee, _| parts[callee.index()].is_future);
+        Self::roles(profile, &parts, &mut bodies);
+        Self::mark_callers(profile, &parts, &mut bodies, |callee, bodies| bodies[callee.index()]);
+        Self { roles: Self::roles(profile, &parts, &mut bodies) }
+    }
+
+    /// Adds the closures to `bodies` that themselves call what `is_polled` is true of.
+    fn mark_callers(
+        profile: &Profile,
+        parts: &[Part],
+        bodies: &mut [bool],
+        is_polled: impl Fn(FunctionId, &[bool]) -> bool,
+    ) {
+        // Callees before their callers: what is found of one tells of the next.
+        for node in (0..profile.stacks.len()).rev() {
+            let Some(caller) = profile.stacks.prefix[node].map(|caller| profile.leaf_function(caller)) else {
+                continue;
+            };
+            let part = parts[caller.index()];
+            if part.is_closure
+                && part.whose == Whose::Program
+                && is_polled(profile.leaf_function(StackId::new(node)), bodies)
+            {
+                bodies[caller.index()] = true;
+            }
         }
-        Self { roles }
     }
 
     /// `bodies`: the functions that are known to be bodies. Those that are found are added.
@@ -266,6 +288,10 @@ mod tests {
         assert_eq!(folded(stack), "app::main → app::executor::run → async app::tick → app::burn");
         let stack = "app::main;app::block_on;app::tick::{closure};app::burn";
         assert_eq!(folded(stack), "app::main → app::block_on → async app::tick → app::burn");
+        let stack = "app::main;app::run;app::refresh::{closure};app::serve::{closure};\
+            <app::Watched<F> as core::future::future::Future>::poll;app::read::{closure};app::burn";
+        let shown = "app::main → app::run → async app::refresh → async app::serve → async app::read → app::burn";
+        assert_eq!(folded(stack), shown, "a virtual call needs no frame of its own: what they call tells");
     }
 
     #[test]

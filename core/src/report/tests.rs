@@ -130,8 +130,8 @@ fn the_hottest_functions_with_their_lines() {
 #[test]
 fn functions_that_read_the_same_are_told_apart() {
     let mut fixture = demo();
-    let thread = fixture.thread("t", 5);
     for (full, samples) in [("_ZN1g17h3f2a1b0000000000E", 30), ("_ZN1g17h00c4d10000000000E.llvm.7", 25)] {
+        let thread = fixture.thread("t", 5);
         let [name, full] = ["g", full].map(|text| fixture.builder.string(text));
         let function = fixture.builder.function(Function { full_name: Some(full), ..Function::named(name) });
         let frame = fixture.builder.frame(Frame::of(function));
