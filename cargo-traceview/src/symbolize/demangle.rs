@@ -320,6 +320,44 @@ mod tests {
         }
     }
 
+    /// Real names of all schemes with bytes changed, left out, doubled: none may panic, hang or grow without bound.
+    #[test]
+    fn damaged_real_names_are_survived() {
+        const NAMES: [&str; 8] = [
+            "_ZN4core3ptr102drop_in_place$LT$tracing..instrument..Instrumented$LT$names..leaf..$u7b$$u7b$closure$u7d$$u7d$$GT$$GT$17hdfa25f8a97b302a1E.llvm.12414375881550424372",
+            "_ZN45_$LT$$RF$T$u20$as$u20$core..fmt..UpperHex$GT$3fmt17h0123456789abcdefE",
+            "_RNvMs_NtCslNYArtu3iFV_5alloc3vecINtB4_3VecNtNtNtNtNtCsdweMoVaqffg_5tokio7runtime9scheduler12multi_thread6worker6RemoteE16into_boxed_sliceBO_",
+            "_RNCNvCsicCM1VL8XBj_5names7handler0B3_.llvm.5157715488870413450",
+            "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE",
+            "_ZNSt6vectorIiSaIiEE9push_backEOi",
+            "_ZNSt4pairINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES5_EC2IS5_S5_TnNSt9enable_ifIXaaclsr5_PCCPE22_MoveConstructiblePairIT_T0_EEclsr5_PCCPE30_ImplicitlyMoveConvertiblePairIS9_SA_EEEbE4typeELb1EEEOS9_OSA_",
+            "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE10_M_replaceEmmPKcm@@GLIBCXX_3.4.21",
+        ];
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).unwrap() % below
+        };
+        let start = Instant::now();
+        for round in 0..8_000 {
+            let mut name = NAMES[round % NAMES.len()].as_bytes().to_vec();
+            for _ in 0..=random(4) {
+                let (at, other) = (random(name.len()), NAMES[random(NAMES.len())].as_bytes());
+                match random(4) {
+                    0 => name[at] = other[random(other.len())],
+                    1 => drop(name.drain(at..(at + random(9)).min(name.len()))),
+                    2 => drop(name.splice(at..at, other[..random(other.len())].to_vec())),
+                    _ => name.truncate(at + 1),
+                }
+                name.push(b'E');
+            }
+            let name = String::from_utf8(name).unwrap();
+            let demangled = demangle(&name);
+            assert!(demangled.len() <= MAX_OUTPUT + '…'.len_utf8() && !demangled.contains("{invalid"), "{name}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "took {:?}", start.elapsed());
+    }
+
     #[test]
     fn crates_of_v0_names() {
         assert_eq!(defining_crate("_RNvCs1234_7mycrate3foo"), Some("mycrate"));

@@ -119,7 +119,9 @@ pub(super) fn body_name(name: &str) -> String {
     let Some((last, path)) = segments.split_last() else { return name.to_owned() };
     // Further ones in a function are blocks, or closures.
     let is_first = matches!(braced(last), Some("closure" | "closure#0" | "async_fn#0"));
-    if path.is_empty() || !is_first { format!("async {name}") } else { format!("async {}", path.join("::")) }
+    // Without its function it has no better name.
+    let is_known = path.last().is_some_and(|last| *last != "…");
+    if !is_known || !is_first { format!("async {name}") } else { format!("async {}", path.join("::")) }
 }
 
 /// Whether `inner` stands directly in the function or closure `outer`.
@@ -243,6 +245,7 @@ mod tests {
             ("<mine::Svc<T> as mine::Serve>::call::{closure#0}", "async <mine::Svc<T> as mine::Serve>::call"),
             ("{async_fn#0}", "async {async_fn#0}"),
             ("{async_fn#0}<u8>", "async {async_fn#0}<u8>"),
+            ("mine::net::…::{async_fn#0}", "async mine::net::…::{async_fn#0}"),
         ] {
             assert_eq!(body_name(name), expected);
         }
