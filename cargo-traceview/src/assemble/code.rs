@@ -271,7 +271,7 @@ fn names_of(frame: &symbolize::Frame, krate: Option<&str>) -> (Arc<str>, Option<
         _ => None,
     };
     match with_module() {
-        Some(name) => (name.into(), Some(Arc::clone(&frame.name))),
+        Some(name) => (name.into(), None),
         None => (Arc::clone(&frame.name), frame.linkage_name.clone()),
     }
 }

@@ -153,9 +153,7 @@ impl OriginRules {
 
     /// Code that a build script wrote belongs to the package of the script.
     fn generated(&self, package: &str) -> Option<Origin> {
-        if self.workspace_root.is_none() {
-            return None;
-        }
+        self.workspace_root.as_ref()?;
         let (crate_id, is_own) = self.of_name(&crate_name(package));
         // The path has the package's own name.
         let crate_id = Some(CrateId { name: package.to_owned(), ..crate_id });

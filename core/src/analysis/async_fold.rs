@@ -100,7 +100,7 @@ impl Nodes {
                 Role::Plumbing
             } else if is_ours
                 && (part.is_async || bodies[function.index()] || is_polled)
-                && !(is_inner && !part.is_async)
+                && (part.is_async || !is_inner)
             {
                 bodies[function.index()] = true;
                 Role::Body
