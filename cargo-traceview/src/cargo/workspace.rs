@@ -60,6 +60,12 @@ impl Workspace {
     #[must_use]
     pub fn of_executable(executable: &Path) -> Option<Self> {
         let from = first_source(executable).or_else(|| Some(target_directory(executable)?.parent()?.to_path_buf()))?;
+        Self::around(&from, executable)
+    }
+
+    /// The workspace around the directory `from`, in which `executable` was built.
+    #[must_use]
+    pub fn around(from: &Path, executable: &Path) -> Option<Self> {
         let package = from.ancestors().find(|directory| directory.join("Cargo.toml").is_file())?;
         // What `cargo install` built is not the user's.
         if package.components().any(|part| part.as_os_str() == "registry" || part.as_os_str() == "checkouts") {
@@ -207,7 +213,9 @@ mod tests {
             assert_eq!((&found.root, members(&found)), (&root, crates.to_vec()), "{program}");
             assert_eq!(found.locked.len(), 3);
         }
-        assert_eq!(Workspace::of_executable(&directory.path().join("elsewhere/tool")), None);
+        let elsewhere = directory.path().join("elsewhere/tool");
+        assert_eq!(Workspace::of_executable(&elsewhere), None);
+        assert_eq!(Workspace::around(&root, &elsewhere).map(|found| found.root), Some(root));
     }
 
     #[test]

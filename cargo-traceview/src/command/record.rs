@@ -18,6 +18,7 @@ use crate::live::LiveLine;
 use crate::machine;
 use crate::sampler::{self, Ending, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
 use crate::symbolize::OriginRules;
+use crate::symbolize::build_directory::build_directories;
 use crate::terminal;
 use crate::unwind::Recording;
 use crate::window::{self, Input};
@@ -193,7 +194,14 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
     // What others built says by its place where it was built; so does what a script starts.
     let workspace = build.map(|build| build.workspace.clone());
     let of_images = || recording.images.iter().find_map(|image| Workspace::of_executable(&image.path));
-    let origins = OriginRules::new(workspace.or_else(of_images));
+    // Wherever it was copied to, it may say itself where it was built.
+    let of_debug_info = || {
+        recording.images.iter().find_map(|loaded| {
+            let directories = build_directories(loaded.image.as_ref().ok()?);
+            directories.iter().find_map(|directory| Workspace::around(directory, &loaded.path))
+        })
+    };
+    let origins = OriginRules::new(workspace.or_else(of_images).or_else(of_debug_info));
     let context =
         Context { meta, rate_hz: plan.options.rate_hz, origins, follow_children: plan.options.follow_children };
     let line = LiveLine::new(plan.options.live);

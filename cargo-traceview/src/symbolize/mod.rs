@@ -5,7 +5,7 @@
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
-//! - [`origin`]: whose code a frame is
+//! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
 //! - [`module_path`]: crate and module for names that lack them
 //! - [`unnamed`]: what stands for an address that nothing is known about
 //!
@@ -26,6 +26,7 @@
 //! ```
 
 pub mod batch;
+pub mod build_directory;
 mod crate_path;
 pub mod debug_file;
 pub mod demangle;
