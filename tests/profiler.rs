@@ -117,6 +117,7 @@ impl Profiler {
     fn surround(&self, mut command: Command) -> Command {
         command.current_dir(self.directory.path());
         command.env("HOME", self.directory.path()).env("XDG_DATA_HOME", self.path("data"));
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

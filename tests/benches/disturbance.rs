@@ -72,7 +72,7 @@ fn main() -> io::Result<()> {
 fn profiled(program: &Path, flags: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_traceview-under-test"));
     command.args(["record", "--no-open", "-o"]).arg(directory.join("out.json.gz")).args(flags).arg("--").arg(program);
-    command.env("XDG_DATA_HOME", directory);
+    command.env("XDG_DATA_HOME", directory).env("XDG_CACHE_HOME", directory);
     command
 }
 

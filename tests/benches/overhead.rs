@@ -139,7 +139,7 @@ fn profiled_at(rate: &str, program: &Path, args: &[&str], directory: &Path) -> C
         .arg("--")
         .arg(program)
         .args(args);
-    command.env("XDG_DATA_HOME", directory).stderr(Stdio::null());
+    command.env("XDG_DATA_HOME", directory).env("XDG_CACHE_HOME", directory).stderr(Stdio::null());
     command
 }
 

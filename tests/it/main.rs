@@ -13,6 +13,7 @@ mod hazards;
 mod known_truth;
 mod limits;
 mod live_line;
+mod name_cache;
 mod no_disturbance;
 mod pprof;
 mod privileges;
@@ -20,6 +21,8 @@ mod readme;
 mod sampler_truth;
 mod shared_out;
 mod stacks_and_maps;
+#[cfg(test)]
+mod symbols;
 mod terminals;
 mod tidy;
 mod unusual_stacks;

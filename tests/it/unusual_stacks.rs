@@ -78,13 +78,13 @@ fn code_made_in_memory_is_walked_by_its_frame_pointers() {
     let (mut inside, mut below) = (0, 0);
     for (count, innermost) in [(&mut inside, true), (&mut below, false)] {
         *count = file.cpu_where(|frames| {
-            let place = frames.iter().position(|frame| is_made(&frame));
+            let place = frames.iter().position(|frame| is_made(frame));
             let Some(place) = place.filter(|place| (*place == 0) == innermost) else { return false };
             let callers: Vec<_> = frames[place + 1..].iter().map(|frame| &frame.function).collect();
             is_function(callers[0], "made_in_memory") && callers.iter().any(|name| is_function(name, "main"))
         });
     }
-    let made = file.cpu_where(|frames| frames.iter().any(|frame| is_made(&frame)));
+    let made = file.cpu_where(|frames| frames.iter().any(|frame| is_made(frame)));
     assert!(inside > 0 && below > 0, "{inside} ns in it, {below} ns below it");
     assert!(percentage(inside + below, made) > 98.0, "{inside} and {below} of {made} ns");
 }
@@ -107,7 +107,7 @@ fn waits_on_other_stacks_and_in_vfork_reach_the_root() {
         assert!(!stacks.is_empty(), "{mode}: nothing in {innermost}");
         for frames in stacks {
             let has = |name: &&str| frames.iter().any(|frame| is_function(&frame.function, name));
-            assert!(callers.iter().all(|name| has(&name)), "{mode}: {frames:?}");
+            assert!(callers.iter().all(|name| has(name)), "{mode}: {frames:?}");
         }
     }
 }
@@ -241,7 +241,7 @@ fn libraries_that_take_turns_at_one_address_are_told_apart() {
     for (name, library) in [("a", "plugin_a"), ("b", "plugin_b")] {
         let function = format!("work_of_{name}");
         let is_ours = |frame: &&Frame| is_function(&frame.function, &function);
-        let elsewhere = file.cpu_where(|frames| frames.iter().any(|f| is_ours(&f) && f.library != library));
+        let elsewhere = file.cpu_where(|frames| frames.iter().any(|f| is_ours(f) && f.library != library));
         assert_eq!(elsewhere, 0, "{function} is in {library}");
         let with_callers = |frames: &[&Frame]| {
             let after = frames.iter().skip_while(|frame| !is_ours(frame)).skip(1);

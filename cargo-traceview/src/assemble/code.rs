@@ -9,7 +9,7 @@ use traceview_core::model::{
 
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, CrateId, OriginRules, Request, Resolved};
+use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -27,10 +27,11 @@ impl Code {
     pub(super) fn new(
         recording: &Recording,
         origins: &OriginRules,
+        names: Option<&NameCache>,
         builder: &mut ProfileBuilder,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Self {
-        let names = Names::resolve(recording, progress);
+        let names = Names::resolve(recording, names, progress);
         let symbols: Vec<SymbolStatus> =
             (0..recording.images.len()).map(|index| names.status(recording, index)).collect();
         let libraries: Vec<LibraryId> = recording
@@ -59,7 +60,7 @@ struct Names {
 }
 
 impl Names {
-    fn resolve(recording: &Recording, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
+    fn resolve(recording: &Recording, cache: Option<&NameCache>, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
         let mut svmas: Vec<Vec<u64>> = vec![Vec::new(); recording.images.len()];
         for frame in &recording.frames {
             if let RawFrame::Code { image, svma } = frame {
@@ -77,7 +78,7 @@ impl Names {
                 asked.push(index);
             }
         }
-        let resolved = symbolize::symbolize_images(&requests, progress);
+        let resolved = symbolize::symbolize_images(&requests, cache, progress);
         let mut of_image = vec![Vec::new(); recording.images.len()];
         for ((index, request), names) in asked.into_iter().zip(requests).zip(resolved) {
             of_image[index] = request.svmas.into_iter().zip(names).collect();
@@ -95,10 +96,10 @@ impl Names {
         let names = &self.of_image[index];
         if names.iter().any(|(_, names)| names.frames.iter().any(|frame| frame.line.is_some())) {
             SymbolStatus::DebugInfo
-        } else if image.has_symtab() {
-            SymbolStatus::SymbolTable
         } else if names.is_empty() {
-            SymbolStatus::Unknown
+            if image.has_symtab() { SymbolStatus::SymbolTable } else { SymbolStatus::Unknown }
+        } else if image.has_symtab() || names.iter().all(|(_, names)| names.named) {
+            SymbolStatus::SymbolTable
         } else {
             SymbolStatus::Stripped
         }

@@ -15,7 +15,7 @@ use traceview_core::model::{
 };
 
 use crate::sampler::arch;
-use crate::symbolize::OriginRules;
+use crate::symbolize::{NameCache, OriginRules};
 use crate::unwind::{ProcessRecord, Recording, ThreadRecord};
 use code::{Code, base_svma};
 
@@ -30,6 +30,8 @@ pub struct Context {
     pub rate_hz: u32,
     /// Whose code is whose.
     pub origins: OriginRules,
+    /// Where names are kept for the next recording.
+    pub names: Option<NameCache>,
     /// Whether children of the program were recorded.
     pub follow_children: bool,
 }
@@ -76,7 +78,7 @@ fn build(
     parts: Parts,
 ) -> ProfileBuilder {
     let mut builder = ProfileBuilder::with_standard_categories();
-    let code = Code::new(recording, &context.origins, &mut builder, progress);
+    let code = Code::new(recording, &context.origins, context.names.as_ref(), &mut builder, progress);
     let processes: Vec<ProcessId> =
         recording.processes.iter().map(|record| add_process(record, parts, &mut builder)).collect();
     for mapping in recording.mappings.iter().filter(|_| parts == Parts::All) {

@@ -4,6 +4,8 @@ use traceview_core::model::{SymbolStatus, Warning};
 
 use super::code::file_name;
 use super::programs;
+use crate::image::Image;
+use crate::symbolize::debug_file::{self, NoDebugFile};
 use crate::unwind::{ImageIndex, RawFrame, Recording};
 
 /// All warnings. `symbols` says for each image where its names came from, `with_children` whether children of the program
@@ -44,6 +46,7 @@ fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> 
                     "`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"
                 ),
             ),
+            (Ok(image), SymbolStatus::Stripped) if frames[index] > 0 => ("stripped", about_stripped(image, &name)),
             _ => continue,
         };
         if frames[index] > 0 {
@@ -52,6 +55,28 @@ fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> 
         }
     }
     warnings
+}
+
+/// Why a library has no names for some of its code, and what helps.
+fn about_stripped(image: &Image, name: &str) -> String {
+    let (why, remedy) = match debug_file::search(image) {
+        Ok(file) => (
+            format!("its debug file {} has no symbols either", file.path().display()),
+            "install a complete one".to_owned(),
+        ),
+        Err(why) => {
+            let remedy = match &why {
+                NoDebugFile::NotNamed => "build it without `strip`",
+                NoDebugFile::NotInstalled => {
+                    "install its package's debug symbols (NAME-dbg, NAME-dbgsym or NAME-debuginfo)"
+                }
+                NoDebugFile::OtherBuild { .. } => "install both of the same version",
+                NoDebugFile::Unusable { .. } => "replace that file",
+            };
+            (why.to_string(), remedy.to_owned())
+        }
+    };
+    format!("`{name}` was stripped, only the functions that it exports have names, and {why}: {remedy}")
 }
 
 /// The image of the program that a process ran: what it has lowest in memory, by the kernel's layout.

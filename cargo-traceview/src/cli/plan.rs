@@ -14,6 +14,7 @@ use super::output::OutputPlan;
 use super::store::{Store, StoreError};
 use crate::cargo::{WatchedPackages, Workspace};
 use crate::error::Error;
+use crate::symbolize::NameCache;
 
 /// Samples per second of each running thread, unless `--rate` says otherwise.
 const DEFAULT_RATE_HZ: u32 = 1000;
@@ -32,6 +33,8 @@ pub struct Surroundings {
     pub home: Option<OsString>,
     /// `XDG_DATA_HOME`.
     pub xdg_data_home: Option<OsString>,
+    /// `XDG_CACHE_HOME`.
+    pub xdg_cache_home: Option<OsString>,
 }
 
 impl Surroundings {
@@ -45,6 +48,7 @@ impl Surroundings {
             cwd: env::current_dir()?,
             home: env::var_os("HOME"),
             xdg_data_home: env::var_os("XDG_DATA_HOME"),
+            xdg_cache_home: env::var_os("XDG_CACHE_HOME"),
         })
     }
 
@@ -123,6 +127,7 @@ impl RecordOptions {
             program,
             options: self,
             command_line: surroundings.args.clone(),
+            names: NameCache::locate(surroundings.xdg_cache_home.as_deref(), surroundings.home.as_deref()),
         }
     }
 }
@@ -179,6 +184,8 @@ pub struct RecordPlan {
     pub options: RecordOptions,
     /// What the user typed.
     pub command_line: Vec<OsString>,
+    /// Where names are kept for the next recording.
+    pub names: Option<NameCache>,
 }
 
 #[cfg(test)]
@@ -192,6 +199,7 @@ mod tests {
             cwd: directory.to_path_buf(),
             home: Some(directory.into()),
             xdg_data_home: None,
+            xdg_cache_home: None,
         }
     }
 

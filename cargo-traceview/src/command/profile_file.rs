@@ -61,6 +61,7 @@ mod tests {
             cwd: directory.path().to_owned(),
             home: Some(OsString::from(directory.path())),
             xdg_data_home: None,
+            xdg_cache_home: None,
         };
         let path = directory.path().join("missing.json");
         let missing = load(Some(&path), &surroundings).expect_err("there is no such file");

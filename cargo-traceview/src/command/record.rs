@@ -202,8 +202,13 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
         })
     };
     let origins = OriginRules::new(workspace.or_else(of_images).or_else(of_debug_info));
-    let context =
-        Context { meta, rate_hz: plan.options.rate_hz, origins, follow_children: plan.options.follow_children };
+    let context = Context {
+        meta,
+        rate_hz: plan.options.rate_hz,
+        origins,
+        names: plan.names.clone(),
+        follow_children: plan.options.follow_children,
+    };
     let line = LiveLine::new(plan.options.live);
     let profile = assemble(recording, &context, &|done, total| line.names(done, total));
     line.clear();

@@ -19,6 +19,7 @@ pub mod bytes;
 pub mod map;
 mod section;
 pub mod segment;
+mod xz;
 
 pub use build_id::BuildId;
 pub use bytes::{SectionBytes, SharedBytes};
@@ -36,6 +37,11 @@ use std::sync::Arc;
 use bytes::ImageData;
 use map::MappedFile;
 use section::Section;
+
+/// Symbol tables that xz packed are 4 to 12 times as large. A hostile file could claim thousands.
+const MAX_EMBEDDED_RATIO: usize = 64;
+/// The largest embedded image that is unpacked.
+const MAX_EMBEDDED: usize = 512 << 20;
 
 /// Why a file can't be used as an image.
 #[derive(Debug, thiserror::Error)]
@@ -207,6 +213,16 @@ impl Image {
     #[must_use]
     pub fn section(&self, name: &str) -> Option<SectionBytes> {
         self.find_section(name)?.load(&self.data)
+    }
+
+    /// The image that is stored within this one, packed by xz, in `.gnu_debugdata` ("MiniDebugInfo"): its symbol table has the
+    /// functions that `strip` took out of this one. Unpacked at each call.
+    #[must_use]
+    pub fn embedded_symbols(&self) -> Option<Image> {
+        let packed = self.section(".gnu_debugdata")?;
+        let limit = packed.bytes.len().saturating_mul(MAX_EMBEDDED_RATIO).min(MAX_EMBEDDED);
+        let bytes = xz::unpack(&packed.bytes, limit)?;
+        Image::from_bytes(bytes, self.path.clone()).ok()
     }
 
     /// Whether the full symbol table is there; what `strip` leaves is only the dynamic one.

@@ -10,8 +10,13 @@ use super::bytes::{ImageData, SectionBytes, SharedBytes};
 
 /// Above this a "decompressed size" is taken for damage; the debug information of Chromium is below it.
 const MAX_DECOMPRESSED: u64 = 8 << 30;
-/// Deflate can't do better than 1:1032; a zstd section of debug information is far from it.
+/// Deflate can't do better than 1:1032.
 const MAX_COMPRESSION_RATIO: u64 = 1100;
+/// Debug information shrinks to a third or a tenth. Only where little memory is at stake, anything that is possible is
+/// believed: a file of some megabytes must not make us take gigabytes.
+const MAX_LARGE_COMPRESSION_RATIO: u64 = 64;
+/// What counts as little memory.
+const LITTLE: u64 = 64 << 20;
 /// Size of the header in front of an `SHF_COMPRESSED` section of a 64-bit file.
 const ELF_COMPRESSION_HEADER: usize = 24;
 /// `ZLIB` and a big-endian length in front of an old `.zdebug_…` section.
@@ -87,8 +92,10 @@ fn gnu_compressed(stored: &[u8]) -> Option<CompressedData<'_>> {
 
 /// Decompresses, unless the size the file claims can't be true: it is allocated before the first byte is read.
 fn decompress(compressed: CompressedData<'_>) -> Option<Vec<u8>> {
-    let plausible = (compressed.data.len() as u64).saturating_mul(MAX_COMPRESSION_RATIO).min(MAX_DECOMPRESSED);
-    if compressed.uncompressed_size > plausible {
+    let stored = compressed.data.len() as u64;
+    let possible = stored.saturating_mul(MAX_COMPRESSION_RATIO).min(LITTLE);
+    let plausible = stored.saturating_mul(MAX_LARGE_COMPRESSION_RATIO).min(MAX_DECOMPRESSED);
+    if compressed.uncompressed_size > possible.max(plausible) {
         return None;
     }
     compressed.decompress().ok().map(std::borrow::Cow::into_owned)
@@ -103,6 +110,8 @@ mod tests {
         let mut section = vec![0_u8; 40];
         section[0] = 1;
         section[8..16].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+        assert!(decompress(elf_compressed(&section).unwrap()).is_none());
+        section[8..16].copy_from_slice(&(16_u64 * 1101).to_le_bytes());
         assert!(decompress(elf_compressed(&section).unwrap()).is_none());
     }
 

@@ -1,106 +1,79 @@
 //! Many addresses of many images, on all processors.
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread;
 
-use super::resolve::Resolved;
-use super::source::SymbolSource;
+use super::cache::NameCache;
+use super::job::Job;
+use super::parallel::{in_parallel, processors};
+use super::resolve::{Naming, Resolved};
 use crate::image::Image;
 
-/// Addresses resolved between two reports of progress.
-const REPORT_EVERY: usize = 256;
-/// Most addresses for one thread at a time. Each part pays for reading the image's DWARF unit headers again.
-const PART: usize = 4096;
+/// Fewest addresses for one thread at a time, where they are looked up one by one: each thread has to read the headers of
+/// all units.
+const MIN_SINGLY: usize = 512;
 
 /// What to resolve in one image.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The image.
     pub image: Arc<Image>,
-    /// Addresses in the image's own address space. Sorted ones are fastest: neighbours share DWARF units.
+    /// Addresses in the image's own address space, in any order.
     pub svmas: Vec<u64>,
 }
 
 /// Resolves `svmas` of one image, in their order. `progress` is told how many are done.
 #[must_use]
-pub fn symbolize_image(image: &Arc<Image>, svmas: &[u64], progress: &dyn Fn(usize)) -> Vec<Resolved> {
-    symbolize_part(&SymbolSource::load(Arc::clone(image)), svmas, progress)
+pub fn symbolize_image(image: &Arc<Image>, svmas: &[u64], progress: &(dyn Fn(usize) + Sync)) -> Vec<Resolved> {
+    let request = Request { image: Arc::clone(image), svmas: svmas.to_vec() };
+    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request")
 }
 
 /// Resolves all requests on as many threads as there are processors; the answer has one list per request, in order.
 ///
-/// `progress` is told (addresses done, addresses in all), from any of the threads.
+/// Names that are in the `cache` are taken from there, and those that are not are put there. `progress` is told (addresses
+/// done, addresses in all), from any of the threads.
 #[must_use]
-pub fn symbolize_images(requests: &[Request], progress: &(dyn Fn(usize, usize) + Sync)) -> Vec<Vec<Resolved>> {
-    let total = requests.iter().map(|request| request.svmas.len()).sum();
-    let parts = parts(requests);
-    // The largest first, so that no thread begins it when the others end.
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by_key(|&part| Reverse(parts[part].range.len()));
-    let sources: Vec<OnceLock<SymbolSource>> = requests.iter().map(|_| OnceLock::new()).collect();
-    let results: Vec<OnceLock<Vec<Resolved>>> = parts.iter().map(|_| OnceLock::new()).collect();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-
-    let work = || {
-        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let Part { request, range } = &parts[index];
-            let Request { image, svmas } = &requests[*request];
-            let source = sources[*request].get_or_init(|| SymbolSource::load(Arc::clone(image)));
-            let reported = Cell::new(0);
-            let report = |of_part: usize| {
-                let more = of_part - reported.replace(of_part);
-                progress(done.fetch_add(more, Ordering::Relaxed) + more, total);
-            };
-            // Nobody else has this index.
-            results[index].get_or_init(|| symbolize_part(source, &svmas[range.clone()], &report));
+pub fn symbolize_images(
+    requests: &[Request],
+    cache: Option<&NameCache>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Vec<Vec<Resolved>> {
+    let total: usize = requests.iter().map(|request| request.svmas.len()).sum();
+    let done = AtomicUsize::new(0);
+    let report = |more: usize| {
+        if more > 0 {
+            // An address that two units claim can be done twice.
+            progress(total.min(done.fetch_add(more, Ordering::Relaxed) + more), total);
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(parts.len());
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Where the system refuses more threads, those that there are do it all.
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                break;
-            }
-        }
-        work();
+    let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index], cache));
+    report(jobs.iter().map(Job::stored).sum());
+    let mut blocks: Vec<(&Job, Range<usize>, usize)> = Vec::new();
+    for job in &jobs {
+        blocks.extend(job.blocks().map(|(units, bytes)| (job, units, bytes)));
+    }
+    // The largest first, so that no thread begins it when the others end.
+    blocks.sort_by_key(|(_, _, bytes)| Reverse(*bytes));
+    in_parallel(blocks.len(), Naming::default, |naming, index| {
+        let (job, units, _) = &blocks[index];
+        report(job.look_up_in(units.clone(), naming));
     });
-
-    let mut resolved: Vec<Vec<Resolved>> = requests.iter().map(|_| Vec::new()).collect();
-    for (part, result) in parts.iter().zip(results) {
-        resolved[part.request].extend(result.into_inner().expect("every part was worked on before the threads ended"));
+    let unanswered: Vec<Vec<usize>> = jobs.iter().map(Job::unanswered).collect();
+    let mut rest: Vec<(&Job, &[usize])> = Vec::new();
+    for (job, addresses) in jobs.iter().zip(&unanswered) {
+        let size = addresses.len().div_ceil(processors()).max(MIN_SINGLY);
+        rest.extend(addresses.chunks(size).map(|addresses| (job, addresses)));
     }
-    resolved
-}
-
-/// A share of one request.
-struct Part {
-    request: usize,
-    range: Range<usize>,
-}
-
-fn parts(requests: &[Request]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for (request, Request { svmas, .. }) in requests.iter().enumerate() {
-        let starts = (0..svmas.len()).step_by(PART);
-        parts.extend(starts.map(|start| Part { request, range: start..svmas.len().min(start + PART) }));
-    }
-    parts
-}
-
-fn symbolize_part(source: &SymbolSource, svmas: &[u64], progress: &dyn Fn(usize)) -> Vec<Resolved> {
-    let mut symbolizer = source.symbolizer();
-    let mut resolved = Vec::with_capacity(svmas.len());
-    for &svma in svmas {
-        resolved.push(symbolizer.resolve(svma));
-        if resolved.len() % REPORT_EVERY == 0 {
-            progress(resolved.len());
-        }
-    }
-    progress(resolved.len());
-    resolved
+    in_parallel(rest.len(), Naming::default, |naming, index| {
+        let (job, addresses) = rest[index];
+        job.look_up_singly(addresses, naming);
+        report(addresses.len());
+    });
+    let answers = jobs.into_iter().map(|job| job.finish(cache)).collect();
+    // Addresses asked for twice were looked up once.
+    report(total.saturating_sub(done.load(Ordering::Relaxed)));
+    answers
 }

@@ -1,13 +1,38 @@
 //! Separate debug files: where distributions put the symbols and debug information that `strip` took out.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
-use crate::image::{BuildId, Image};
+use crate::image::{BuildId, Image, ImageError};
 
 /// Where distributions install debug files.
 const SYSTEM_ROOT: &str = "/usr/lib/debug";
+
+/// Why there is no debug file for an image.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDebugFile {
+    /// The image has neither a build id nor a link.
+    #[error("nothing in it says which debug file is its own")]
+    NotNamed,
+    /// None of the places that it can be at has one.
+    #[error("its debug file is not installed")]
+    NotInstalled,
+    /// There is one, but it does not belong to the image.
+    #[error("the debug file {} is of another build", path.display())]
+    OtherBuild {
+        /// The debug file.
+        path: PathBuf,
+    },
+    /// There is one that can't be used.
+    #[error("its debug file cannot be used: {source}")]
+    Unusable {
+        /// What is wrong with it.
+        source: ImageError,
+    },
+}
 
 /// The debug file of `image`, if one is installed that provably belongs to it.
 ///
@@ -16,33 +41,101 @@ const SYSTEM_ROOT: &str = "/usr/lib/debug";
 /// names are worse than none.
 #[must_use]
 pub fn find(image: &Image) -> Option<Image> {
-    find_below(image, Path::new(SYSTEM_ROOT))
+    search(image).ok()
 }
 
-fn find_below(image: &Image, root: &Path) -> Option<Image> {
-    image.build_id().and_then(|id| by_build_id(id, root)).or_else(|| {
-        let link = image.section(".gnu_debuglink")?;
-        by_debug_link(&link.bytes, image.path(), root)
-    })
+/// As [`find`], for an image without debug information of its own.
+pub(super) fn wanted(image: &Image) -> Option<Image> {
+    if image.has_debug_info() { None } else { find(image) }
 }
 
-fn by_build_id(id: &BuildId, root: &Path) -> Option<Image> {
+/// As [`find`], for those who want to tell people why there is none.
+///
+/// # Errors
+/// Says how far the search got, see [`NoDebugFile`].
+pub fn search(image: &Image) -> Result<Image, NoDebugFile> {
+    search_below(image, Path::new(SYSTEM_ROOT))
+}
+
+/// The file that `dwz` moved what several debug files share to, named by the `.gnu_debugaltlink` of one of them. Only the
+/// file with the build id that the link states.
+#[must_use]
+pub fn find_supplement(debug_file: &Image) -> Option<Image> {
+    find_supplement_below(debug_file, Path::new(SYSTEM_ROOT))
+}
+
+fn find_supplement_below(debug_file: &Image, root: &Path) -> Option<Image> {
+    let link = debug_file.section(".gnu_debugaltlink")?;
+    let end = link.bytes.iter().position(|&byte| byte == 0)?;
+    let name = Path::new(OsStr::from_bytes(&link.bytes[..end]));
+    let id = BuildId::new(&link.bytes[end + 1..])?;
+    // A relative path starts at the file that has the link; an absolute one replaces what it is joined to.
+    let named = real_path(debug_file.path()).and_then(|path| Some(path.parent()?.join(name)));
+    let candidates = path_of_build_id(&id, root).into_iter().chain(named);
+    first_proven(candidates.map(|path| (path, Proof::BuildId(id.clone()))).collect()).ok()
+}
+
+fn search_below(image: &Image, root: &Path) -> Result<Image, NoDebugFile> {
+    let mut candidates = Vec::new();
+    if let Some(id) = image.build_id() {
+        candidates.extend(path_of_build_id(id, root).map(|path| (path, Proof::BuildId(id.clone()))));
+    }
+    if let Some(link) = image.section(".gnu_debuglink") {
+        candidates.extend(linked(&link.bytes, image.path(), root));
+    }
+    first_proven(candidates)
+}
+
+/// What a debug file must have to be the right one.
+enum Proof {
+    BuildId(BuildId),
+    Crc(u32),
+}
+
+impl Proof {
+    fn holds(&self, file: &Image) -> bool {
+        match self {
+            Proof::BuildId(id) => file.build_id() == Some(id),
+            Proof::Crc(crc) => crc32(file.data()) == *crc,
+        }
+    }
+}
+
+fn first_proven(candidates: Vec<(PathBuf, Proof)>) -> Result<Image, NoDebugFile> {
+    let mut why = if candidates.is_empty() { NoDebugFile::NotNamed } else { NoDebugFile::NotInstalled };
+    for (path, proof) in candidates {
+        let reason = match Image::open(&path) {
+            Ok(file) if proof.holds(&file) => return Ok(file),
+            Ok(_) => NoDebugFile::OtherBuild { path },
+            Err(source) if source.is_not_found() => continue,
+            Err(source) => NoDebugFile::Unusable { source },
+        };
+        if matches!(why, NoDebugFile::NotInstalled) {
+            why = reason;
+        }
+    }
+    Err(why)
+}
+
+fn path_of_build_id(id: &BuildId, root: &Path) -> Option<PathBuf> {
     let hex = id.to_string();
     let (directory, file) = hex.split_at_checked(2)?;
-    let file = Image::open(&root.join(".build-id").join(directory).join(format!("{file}.debug"))).ok()?;
-    (file.build_id() == Some(id)).then_some(file)
+    Some(root.join(".build-id").join(directory).join(format!("{file}.debug")))
 }
 
-fn by_debug_link(link: &[u8], path: &Path, root: &Path) -> Option<Image> {
-    let (name, crc) = parse_debug_link(link)?;
-    let path = fs::canonicalize(path).ok()?;
-    let directory = path.parent()?;
-    let below_root = root.join(directory.strip_prefix("/").ok()?);
-    let candidates = [directory.join(name), directory.join(".debug").join(name), below_root.join(name)];
-    candidates.into_iter().filter(|candidate| !is_same_file(candidate, &path)).find_map(|candidate| {
-        let file = Image::open(&candidate).ok()?;
-        (crc32(file.data()) == crc).then_some(file)
-    })
+/// Where the file that a link names can be.
+fn linked(link: &[u8], path: &Path, root: &Path) -> Vec<(PathBuf, Proof)> {
+    let Some(((name, crc), path)) = parse_debug_link(link).zip(real_path(path)) else { return Vec::new() };
+    let Some(directory) = path.parent() else { return Vec::new() };
+    let mut candidates = vec![directory.join(name), directory.join(".debug").join(name)];
+    candidates.extend(directory.strip_prefix("/").ok().map(|directory| root.join(directory).join(name)));
+    candidates.retain(|candidate| !is_same_file(candidate, &path));
+    candidates.into_iter().map(|candidate| (candidate, Proof::Crc(crc))).collect()
+}
+
+/// The file's place with all symbolic links followed. A program that was deleted or replaced still has its directory.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?)))
 }
 
 /// Parses name, padding to four bytes, and CRC.
@@ -73,7 +166,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_debug_link, crc32, find_below, parse_debug_link};
+    use super::{NoDebugFile, crc32, first_proven, linked, parse_debug_link, search_below};
     use crate::image::Image;
     use std::fs;
     use std::path::{Path, PathBuf};
@@ -100,11 +193,15 @@ mod tests {
         let directory = root.path().join(".build-id").join(&hex[..2]);
         fs::create_dir_all(&directory).unwrap();
         let path = directory.join(format!("{}.debug", &hex[2..]));
-        assert!(find_below(&image, root.path()).is_none());
+        assert!(matches!(search_below(&image, root.path()), Err(NoDebugFile::NotInstalled)));
         fs::write(&path, image.data()).unwrap();
-        assert_eq!(find_below(&image, root.path()).unwrap().path(), path);
+        assert_eq!(search_below(&image, root.path()).unwrap().path(), path);
         fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
-        assert!(find_below(&image, root.path()).is_none(), "a file of another build");
+        assert!(
+            matches!(search_below(&image, root.path()), Err(NoDebugFile::OtherBuild { path: other }) if other == path)
+        );
+        fs::write(&path, "no image").unwrap();
+        assert!(matches!(search_below(&image, root.path()), Err(NoDebugFile::Unusable { .. })));
     }
 
     #[test]
@@ -115,7 +212,8 @@ mod tests {
         let content = fs::read(std::env::current_exe().unwrap()).unwrap();
         fs::write(&program, &content[..content.len() - 1]).unwrap();
         let good = link("prog.debug", crc32(&content));
-        let found = |link: &[u8]| by_debug_link(link, &program, &root).map(|image| image.path().to_path_buf());
+        let found =
+            |link: &[u8]| first_proven(linked(link, &program, &root)).ok().map(|image| image.path().to_path_buf());
 
         let below_root = root.join(place.strip_prefix("/").unwrap());
         for directory in [below_root, place.join(".debug"), place.clone()] {
@@ -128,8 +226,16 @@ mod tests {
         // The nearest one is of another build: the search goes on.
         fs::write(place.join("prog.debug"), b"\x7fELF").unwrap();
         assert_eq!(found(&good), Some(place.join(".debug/prog.debug")));
+        // The program was deleted while it ran: its directory still counts.
+        fs::remove_file(&program).unwrap();
+        assert_eq!(found(&good), Some(place.join(".debug/prog.debug")));
+        fs::write(&program, &content[..content.len() - 1]).unwrap();
         let own = crc32(&content[..content.len() - 1]);
         assert_eq!(found(&link("prog", own)), None, "a link to the program itself");
+        let elsewhere = place.join("elsewhere");
+        std::os::unix::fs::symlink(&program, &elsewhere).unwrap();
+        let through_link = first_proven(linked(&good, &elsewhere, &root)).unwrap();
+        assert_eq!(through_link.path(), place.join(".debug/prog.debug"));
     }
 
     #[test]

@@ -18,6 +18,9 @@ const MAX_OUTPUT: usize = 16 * 1024;
 /// Nesting that the C++ demangler follows, in parsing and in printing; both recurse.
 const CPP_RECURSION_LIMIT: u32 = 128;
 
+/// What names of linkage stubs end in.
+const STUB: &str = "@plt";
+
 /// The readable form of a symbol's name: without hash and compiler-made suffixes, at most 16 KiB.
 ///
 /// ```
@@ -29,6 +32,10 @@ const CPP_RECURSION_LIMIT: u32 = 128;
 /// ```
 #[must_use]
 pub fn demangle(raw: &str) -> Cow<'_, str> {
+    // A stub of the linkage table, named by the symbol table's reader.
+    if let Some(function) = raw.strip_suffix(STUB) {
+        return Cow::Owned(format!("{}{STUB}", demangle(function.trim_end_matches(STUB))));
+    }
     if raw.len() <= MAX_INPUT
         && let Some(demangled) = demangle_rust(raw).or_else(|| demangle_cpp(raw))
     {

@@ -1,9 +1,10 @@
 //! Addresses of images to the names that people gave their code.
 //!
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
-//!   ([`debug_file`])
+//!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
-//! - [`batch`]: many addresses of many images on all processors
+//! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
+//! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
 //! - [`module_path`]: crate and module for names that lack them
@@ -27,19 +28,27 @@
 
 pub mod batch;
 pub mod build_directory;
+pub mod cache;
 mod crate_path;
 pub mod debug_file;
 pub mod demangle;
+mod dwarf;
+mod job;
 mod manifests;
 pub mod module_path;
 pub mod origin;
+mod parallel;
+mod partial;
+mod plt;
 mod readable;
 pub mod resolve;
 pub mod source;
+mod split;
 pub mod symbol_table;
 pub mod unnamed;
 
 pub use batch::{Request, symbolize_image, symbolize_images};
+pub use cache::NameCache;
 pub use origin::{Category, CrateId, Origin, OriginRules};
 pub use resolve::{Frame, NativeSymbol, Resolved, Symbolizer};
 pub use source::SymbolSource;

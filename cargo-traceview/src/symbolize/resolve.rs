@@ -1,16 +1,14 @@
 //! Addresses of one image to functions, inlined functions and lines.
 
 use addr2line::Context;
-use gimli::{EndianSlice, LittleEndian};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use super::demangle::{demangle, is_mangled};
-use super::source::{SymbolSource, slice};
+use super::source::{Reader, SymbolSource, slice};
+use super::split::SplitDwarf;
 use super::symbol_table::{TableSymbol, underscores};
 use super::unnamed::unnamed;
-
-type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// What is known about one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +56,15 @@ pub struct Frame {
 pub struct Symbolizer<'a> {
     source: &'a SymbolSource,
     context: Option<Context<Reader<'a>>>,
+    split: SplitDwarf<'a>,
+    naming: Naming<'a>,
+}
+
+/// Makes names of what DWARF and symbol tables have, each once, for any number of images.
+#[derive(Default)]
+pub(super) struct Naming<'a> {
     names: FxHashMap<&'a [u8], Name>,
-    texts: FxHashSet<Arc<str>>,
+    pub(super) texts: FxHashSet<Arc<str>>,
 }
 
 /// A name in both its forms; kept because thousands of addresses share one function.
@@ -70,16 +75,25 @@ struct Name {
 }
 
 /// A DWARF frame before names are made of it.
-struct DwarfFrame<'a> {
-    name: Option<&'a [u8]>,
-    file: Option<Arc<str>>,
-    line: Option<u32>,
-    column: Option<u32>,
+#[derive(Default)]
+pub(super) struct DwarfFrame<'a> {
+    pub(super) name: Option<&'a [u8]>,
+    pub(super) location: Location,
+}
+
+/// A place in the source.
+#[derive(Default)]
+pub(super) struct Location {
+    pub(super) file: Option<Arc<str>>,
+    /// From 1.
+    pub(super) line: Option<u32>,
+    /// From 1.
+    pub(super) column: Option<u32>,
 }
 
 impl<'a> Symbolizer<'a> {
     pub(super) fn new(source: &'a SymbolSource) -> Self {
-        let dwarf = || source.dwarf.borrow(|section| slice(section.as_ref()));
+        let dwarf = || source.dwarf();
         // Address ranges of units have an index that addr2line uses but doesn't need; one damaged entry in it must not
         // cost all units.
         let without_index = || gimli::Dwarf { debug_aranges: slice(None).into(), ..dwarf() };
@@ -87,14 +101,50 @@ impl<'a> Symbolizer<'a> {
             .has_debug_info()
             .then(|| Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok())
             .flatten();
-        Symbolizer { source, context, names: FxHashMap::default(), texts: FxHashSet::default() }
+        Symbolizer { source, context, split: SplitDwarf::new(source), naming: Naming::default() }
     }
 
     /// Names the functions at an address of the image (its own address space, SVMA).
     pub fn resolve(&mut self, svma: u64) -> Resolved {
-        let symbol = self.source.symbols.find(svma);
-        let dwarf = self.dwarf_frames(svma);
-        let mut frames = Vec::with_capacity(dwarf.len().max(1));
+        let frames = self.dwarf_frames(svma);
+        self.naming.resolved(self.source, svma, frames)
+    }
+
+    /// The DWARF frames at an address, outermost first; none where DWARF knows nothing.
+    fn dwarf_frames(&mut self, svma: u64) -> Vec<DwarfFrame<'a>> {
+        let Some(context) = &self.context else { return Vec::new() };
+        let texts = &mut self.naming.texts;
+        let mut place = |location: addr2line::Location<'_>| Location {
+            file: location.file.map(|file| intern(texts, file)),
+            line: location.line,
+            column: location.column.filter(|&column| column > 0),
+        };
+        let mut frames = Vec::new();
+        let complete = self.split.complete(context.find_frames(svma)).and_then(|mut found| {
+            while let Some(frame) = found.next()? {
+                let name = frame.function.map(|function| function.name.slice());
+                frames.push(DwarfFrame { name, location: frame.location.map(&mut place).unwrap_or_default() });
+            }
+            Ok(())
+        });
+        if complete.is_err() {
+            // A damaged unit: its functions are lost, its lines may be readable still.
+            let location = context.find_location(svma).ok().flatten();
+            return location.map(|location| DwarfFrame { name: None, location: place(location) }).into_iter().collect();
+        }
+        frames.reverse();
+        frames
+    }
+}
+
+impl<'a> Naming<'a> {
+    /// Names what DWARF found at an address (outermost first), which can be nothing.
+    pub(super) fn resolved(&mut self, source: &'a SymbolSource, svma: u64, mut dwarf: Vec<DwarfFrame<'a>>) -> Resolved {
+        if dwarf.is_empty() {
+            dwarf.push(DwarfFrame::default());
+        }
+        let symbol = source.symbols.find(svma);
+        let mut frames = Vec::with_capacity(dwarf.len());
         let mut named = true;
         for (depth, frame) in dwarf.into_iter().enumerate() {
             let raw = if depth == 0 { outermost_name(frame.name, symbol) } else { frame.name };
@@ -102,10 +152,10 @@ impl<'a> Symbolizer<'a> {
                 Some(raw) => self.name(raw),
                 None => {
                     named &= depth > 0;
-                    Name { readable: self.text(&unnamed(&self.source.image, svma)), linkage: None }
+                    Name { readable: intern(&mut self.texts, &unnamed(&source.image, svma)), linkage: None }
                 }
             };
-            let DwarfFrame { file, line, column, .. } = frame;
+            let Location { file, line, column } = frame.location;
             frames.push(Frame { name: name.readable, linkage_name: name.linkage, file, line, column });
         }
         let symbol = symbol.map(|symbol| NativeSymbol {
@@ -114,38 +164,6 @@ impl<'a> Symbolizer<'a> {
             size: symbol.size,
         });
         Resolved { symbol, frames, named }
-    }
-
-    /// The DWARF frames at an address, outermost first; one without name and line where DWARF knows nothing.
-    fn dwarf_frames(&mut self, svma: u64) -> Vec<DwarfFrame<'a>> {
-        let nothing = || vec![DwarfFrame { name: None, file: None, line: None, column: None }];
-        let Some(context) = &self.context else { return nothing() };
-        let texts = &mut self.texts;
-        let mut frames = Vec::new();
-        let complete = context.find_frames(svma).skip_all_loads().and_then(|mut found| {
-            while let Some(frame) = found.next()? {
-                let location = frame.location.as_ref();
-                frames.push(DwarfFrame {
-                    name: frame.function.map(|function| function.name.slice()),
-                    file: location.and_then(|location| location.file).map(|file| intern(texts, file)),
-                    line: location.and_then(|location| location.line),
-                    column: location.and_then(|location| location.column).filter(|&column| column > 0),
-                });
-            }
-            Ok(())
-        });
-        if complete.is_err() {
-            // A damaged unit: its functions are lost, its lines may be readable still.
-            let location = context.find_location(svma).ok().flatten();
-            let Some(location) = location else { return nothing() };
-            let file = location.file.map(|file| intern(texts, file));
-            return vec![DwarfFrame { name: None, file, line: location.line, column: location.column }];
-        }
-        if frames.is_empty() {
-            return nothing();
-        }
-        frames.reverse();
-        frames
     }
 
     fn name(&mut self, raw: &'a [u8]) -> Name {
@@ -158,10 +176,6 @@ impl<'a> Symbolizer<'a> {
         let name = Name { readable, linkage };
         self.names.insert(raw, name.clone());
         name
-    }
-
-    fn text(&mut self, text: &str) -> Arc<str> {
-        intern(&mut self.texts, text)
     }
 }
 
@@ -183,7 +197,8 @@ fn outermost_name<'a>(dwarf: Option<&'a [u8]>, symbol: Option<TableSymbol<'a>>) 
     if mangled(dwarf) { Some(dwarf) } else { symbol.filter(better).map(|symbol| symbol.name).or(Some(dwarf)) }
 }
 
-fn intern(texts: &mut FxHashSet<Arc<str>>, text: &str) -> Arc<str> {
+/// The one copy of a text.
+pub(super) fn intern(texts: &mut FxHashSet<Arc<str>>, text: &str) -> Arc<str> {
     if let Some(known) = texts.get(text) {
         return Arc::clone(known);
     }

@@ -1,13 +1,36 @@
 //! Everything that is known about one image's functions: symbol tables and DWARF, from the image and its debug file.
 
-use gimli::{DwarfSections, EndianSlice, LittleEndian};
+use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::debug_file;
+use super::parallel::in_parallel;
+use super::partial;
 use super::resolve::Symbolizer;
+use super::split::SplitFiles;
 use super::symbol_table::SymbolTable;
 use crate::image::{Image, SharedBytes};
+
+/// DWARF as this module reads it: slices of sections that the [`SymbolSource`] keeps.
+pub(super) type Reader<'a> = EndianSlice<'a, LittleEndian>;
+/// The DWARF sections of one file, decompressed; `None` for those it lacks.
+pub(super) type Sections = DwarfSections<Option<SharedBytes>>;
+
+/// The sections that names, files and lines are in, largest first.
+const USED: [SectionId; 10] = [
+    SectionId::DebugInfo,
+    SectionId::DebugStr,
+    SectionId::DebugLine,
+    SectionId::DebugRanges,
+    SectionId::DebugRngLists,
+    SectionId::DebugStrOffsets,
+    SectionId::DebugAddr,
+    SectionId::DebugLineStr,
+    SectionId::DebugAranges,
+    SectionId::DebugAbbrev,
+];
 
 /// The sections and tables that symbolizing an image rests on, loaded (and decompressed) once.
 ///
@@ -16,7 +39,10 @@ use crate::image::{Image, SharedBytes};
 pub struct SymbolSource {
     pub(super) image: Arc<Image>,
     pub(super) symbols: SymbolTable,
-    pub(super) dwarf: DwarfSections<Option<SharedBytes>>,
+    pub(super) split: SplitFiles,
+    dwarf: Sections,
+    /// What the DWARF refers to in the file that dwz made for several.
+    supplement: Option<Sections>,
     debug_file: Option<Image>,
 }
 
@@ -24,21 +50,23 @@ impl SymbolSource {
     /// Loads what `image` has, and its separate debug file if it has no debug information itself.
     #[must_use]
     pub fn load(image: Arc<Image>) -> Self {
-        let debug_file = if image.has_debug_info() { None } else { debug_file::find(&image) };
+        let debug_file = debug_file::wanted(&image);
         Self::with_debug_file(image, debug_file)
     }
 
     /// As [`SymbolSource::load`], with a debug file that was found before, or none.
     #[must_use]
     pub fn with_debug_file(image: Arc<Image>, debug_file: Option<Image>) -> Self {
-        let files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
+        let mut files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
+        let with_dwarf = files.iter().rev().find(|file| file.has_debug_info()).copied();
+        let dwarf = with_dwarf.map(main_sections).unwrap_or_default();
+        let supplement = with_dwarf.and_then(debug_file::find_supplement).as_ref().map(main_sections);
+        let split = SplitFiles::beside(&files);
+
+        let embedded = if files.iter().any(|file| file.has_symtab()) { None } else { image.embedded_symbols() };
+        files.extend(&embedded);
         let symbols = SymbolTable::read(&files, image.code());
-        let with_dwarf = files.iter().rev().find(|file| file.has_debug_info());
-        let load = |id: gimli::SectionId| -> Result<_, std::convert::Infallible> {
-            Ok(with_dwarf.and_then(|file| file.section(id.name())))
-        };
-        let Ok(dwarf) = DwarfSections::load(|id| load(id).map(|section| section.map(|section| section.bytes)));
-        SymbolSource { image, symbols, dwarf, debug_file }
+        SymbolSource { image, symbols, split, dwarf, supplement, debug_file }
     }
 
     /// The image.
@@ -70,9 +98,37 @@ impl SymbolSource {
     pub fn symbolizer(&self) -> Symbolizer<'_> {
         Symbolizer::new(self)
     }
+
+    /// The DWARF of the image or its debug file, with what dwz moved elsewhere.
+    pub(super) fn dwarf(&self) -> gimli::Dwarf<Reader<'_>> {
+        self.dwarf.borrow_with_sup(self.supplement.as_ref(), |section| slice(section.as_ref()))
+    }
+}
+
+/// The DWARF sections of a file; `name` gives the name of each, or none for those that such a file can't have.
+pub(super) fn sections(file: &Image, name: impl Fn(SectionId) -> Option<&'static str>) -> Sections {
+    let load = |id| -> Result<_, Infallible> { Ok(name(id).and_then(|name| section(file, id, name))) };
+    let Ok(sections) = DwarfSections::load(load);
+    sections
+}
+
+/// The DWARF sections of an image or debug file that names and lines are found by.
+fn main_sections(file: &Image) -> Sections {
+    // Decompression can take longer than all that follows.
+    let mut loaded = in_parallel(USED.len(), || (), |(), index| section(file, USED[index], USED[index].name()));
+    let load = |id| -> Result<_, Infallible> {
+        Ok(USED.iter().position(|used| *used == id).and_then(|index| loaded[index].take()))
+    };
+    let Ok(sections) = DwarfSections::load(load);
+    sections
+}
+
+fn section(file: &Image, id: SectionId, name: &str) -> Option<SharedBytes> {
+    let bytes = file.section(name)?.bytes;
+    Some(if id == SectionId::DebugAbbrev { partial::without_lines(bytes) } else { bytes })
 }
 
 /// A section as the DWARF reader takes it.
-pub(super) fn slice(section: Option<&SharedBytes>) -> EndianSlice<'_, LittleEndian> {
+pub(super) fn slice(section: Option<&SharedBytes>) -> Reader<'_> {
     EndianSlice::new(section.map_or(&[], |bytes| bytes), LittleEndian)
 }

@@ -8,10 +8,11 @@ use object::LittleEndian;
 use object::elf::{self, Sym64};
 use object::pod::slice_from_all_bytes;
 use object::read::elf::Sym as _;
-use std::cmp::Reverse;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 use super::demangle::is_mangled;
+use super::plt::{self, Stub, Target};
 use crate::image::{Image, SharedBytes};
 
 /// A function of the symbol table.
@@ -74,7 +75,8 @@ struct Piece {
 }
 
 impl SymbolTable {
-    /// Reads the tables of `files` (an image, and its separate debug file where there is one).
+    /// Reads the tables of `files`: an image, then what else has symbols of it (its separate debug file, or the image within
+    /// it). The stubs of the image's linkage table are named as well.
     ///
     /// `code` are the addresses of the image's code, sorted: a symbol outside is no function (data, or the offset of a
     /// thread-local variable), and none reaches beyond the stretch it starts in.
@@ -87,6 +89,9 @@ impl SymbolTable {
                     table.add(&symbols.bytes, strings.bytes, code);
                 }
             }
+        }
+        if let Some(image) = files.first() {
+            table.add_stubs(&plt::stubs(image));
         }
         table.arrange(code);
         table
@@ -124,18 +129,61 @@ impl SymbolTable {
         let whole = symbols.len() / size_of::<Sym64<LittleEndian>>() * size_of::<Sym64<LittleEndian>>();
         let Ok(symbols) = slice_from_all_bytes::<Sym64<LittleEndian>>(&symbols[..whole]) else { return };
         self.strings.push(strings);
-        self.symbols.extend(symbols.iter().filter_map(|symbol| Symbol::read(symbol, index, code)));
         let strings = &self.strings;
-        self.symbols.retain(|symbol| symbol.strings != index || is_function_name(name_of(strings, symbol)));
+        let functions = symbols.iter().filter_map(|symbol| Symbol::read(symbol, index, code));
+        self.symbols.extend(functions.filter(|symbol| is_function_name(name_of(strings, symbol))));
+    }
+
+    fn add_stubs(&mut self, stubs: &[Stub]) {
+        let Ok(index) = u8::try_from(self.strings.len()) else { return };
+        let resolvers = self.resolver_names();
+        let mut text = Vec::new();
+        let mut symbols = Vec::with_capacity(stubs.len());
+        for Stub { svma, size, target } in stubs {
+            let name = match target {
+                Target::Name(name) => Some(&**name),
+                Target::ChosenBy(resolver) => resolvers.get(resolver).copied(),
+            };
+            let (Some(name), Ok(offset)) = (name, u32::try_from(text.len())) else { continue };
+            text.extend_from_slice(name);
+            text.extend_from_slice(b"@plt\0");
+            let (kind, bind) = (SymbolKind::Function, Bind::Local);
+            let end = svma.saturating_add(*size);
+            symbols.push(Symbol { svma: *svma, end, name: offset, strings: index, sized: true, kind, bind });
+        }
+        self.strings.push(SharedBytes::owned(text));
+        self.symbols.extend(symbols);
+    }
+
+    /// The names of `ifunc`s by their address; of several the one that people know.
+    fn resolver_names(&self) -> FxHashMap<u64, &[u8]> {
+        let mut names: FxHashMap<u64, &[u8]> = FxHashMap::default();
+        let rank = |name: &[u8]| (underscores(name), name.len());
+        for symbol in self.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::IndirectFunction) {
+            let name = self.name(symbol);
+            names
+                .entry(symbol.svma)
+                .and_modify(|known| {
+                    if (rank(name), name) < (rank(known), *known) {
+                        *known = name;
+                    }
+                })
+                .or_insert(name);
+        }
+        names
     }
 
     /// Sorts, drops aliases, gives unsized symbols a size, and cuts the code into disjoint pieces.
     fn arrange(&mut self, code: &[Range<u64>]) {
         let SymbolTable { strings, symbols, .. } = self;
-        symbols.sort_by_cached_key(|symbol| {
-            let name = name_of(strings, symbol);
-            let rank = (symbol.kind, !symbol.sized, underscores(name), symbol.bind, name.len());
-            (symbol.svma, rank, name.to_vec(), Reverse(symbol.end))
+        // Names are only compared where addresses are the same; most are not.
+        symbols.sort_by(|a, b| {
+            let rank = |symbol: &Symbol| {
+                let name = name_of(strings, symbol);
+                (symbol.kind, !symbol.sized, underscores(name), symbol.bind, name.len())
+            };
+            let names = || name_of(strings, a).cmp(name_of(strings, b)).then(b.end.cmp(&a.end));
+            a.svma.cmp(&b.svma).then_with(|| rank(a).cmp(&rank(b)).then_with(names))
         });
         symbols.dedup_by_key(|symbol| symbol.svma);
 

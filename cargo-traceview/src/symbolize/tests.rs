@@ -142,7 +142,7 @@ fn a_destroyed_unit_index_costs_nothing() {
 fn scattered_damage_never_panics_and_never_loses_the_symbol() {
     let svma = known_svma();
     let source = SymbolSource::load(own_image());
-    let svmas: Vec<u64> = function_range(&source, svma).chain(own_image().code()[0].clone().step_by(4099)).collect();
+    let svmas: Vec<u64> = function_range(&source, svma).chain(own_image().code()[0].clone().step_by(40_009)).collect();
     let sections = [".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_ranges", ".debug_rnglists"];
     for section in sections.into_iter().filter(|section| own_image().section(section).is_some()) {
         for seed in 1_u64..4 {
@@ -176,7 +176,7 @@ fn several_images_at_once_give_what_each_gives_alone() {
         Request { image: Arc::clone(&library), svmas: Vec::new() },
     ];
     let most = AtomicUsize::new(0);
-    let together = symbolize_images(&requests, &|done, total| {
+    let together = symbolize_images(&requests, None, &|done, total| {
         assert!(done <= total && total == 9001);
         most.fetch_max(done, Ordering::Relaxed);
     });
@@ -185,7 +185,40 @@ fn several_images_at_once_give_what_each_gives_alone() {
     assert_eq!(together[0], symbolize_image(&program, &svmas, &|_| {}));
     assert_eq!(&*together[1][0].frames[0].name, "getppid");
     assert!(together[2].is_empty());
-    assert_eq!(symbolize_images(&[], &|_, _| {}), Vec::<Vec<Resolved>>::new());
+    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::<Vec<Resolved>>::new());
+}
+
+/// Addresses that the pass over the units answers unlike the reader of single addresses, of the image's code.
+fn differences(image: &Arc<Image>, step: usize) -> (usize, Vec<(Resolved, Resolved)>) {
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().step_by(step).collect();
+    let source = SymbolSource::load(Arc::clone(image));
+    let mut symbolizer = source.symbolizer();
+    let together = symbolize_image(image, &svmas, &|_| {});
+    let singly = svmas.iter().map(|&svma| symbolizer.resolve(svma));
+    (svmas.len(), together.into_iter().zip(singly).filter(|(together, singly)| together != singly).collect())
+}
+
+#[test]
+fn reading_units_once_gives_what_reading_address_by_address_gives() {
+    let (count, different) = differences(&own_image(), 211);
+    assert!(count > 5000, "{count} addresses");
+    assert_eq!(different.first(), None, "{} of {count} differ", different.len());
+}
+
+#[test]
+fn reading_units_once_knows_each_version_of_dwarf() {
+    for arguments in [&["-gdwarf-4"][..], &["-gdwarf-5"], &["-gdwarf-2"], &["-gdwarf-5", "-flto"]] {
+        for level in ["-O0", "-O2"] {
+            let directory = tempfile::tempdir().unwrap();
+            let arguments = [&[level][..], arguments].concat();
+            let Some(image) = compile(directory.path(), &arguments) else { continue };
+            let (count, different) = differences(&image, 1);
+            assert!(count > 100, "{count} addresses");
+            assert_eq!(different.first(), None, "{arguments:?}: {} of {count} differ", different.len());
+            let known = resolve_known(&SymbolSource::load(image));
+            assert!(known.iter().any(|(_, line)| line.is_some()), "{arguments:?}: {known:?}");
+        }
+    }
 }
 
 const C_SOURCE: &str = "\

@@ -33,10 +33,12 @@ pub(super) trait Memory {
     }
 }
 
+/// What a rule is for: a file, an address in it, and whether that is of a call.
+type Key = (ImageIndex, u64, bool);
+
 /// Rules that were used lately.
 pub(super) struct RuleCache {
-    /// By file, address, and whether that is of a call.
-    entries: Vec<Option<((ImageIndex, u64, bool), Found)>>,
+    entries: Vec<Option<(Key, Found)>>,
     context: Context,
 }
 
@@ -45,7 +47,7 @@ impl RuleCache {
         Self { entries: vec![None; CACHED_RULES], context: Context::new() }
     }
 
-    fn found(&mut self, key: (ImageIndex, u64, bool), find: impl FnOnce(&mut Context) -> Found) -> Found {
+    fn found(&mut self, key: Key, find: impl FnOnce(&mut Context) -> Found) -> Found {
         let (image, svma, is_return) = key;
         let mixed = (svma << 1 | u64::from(is_return)) ^ (image as u64) << 40;
         let slot = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % CACHED_RULES;
@@ -248,7 +250,7 @@ mod tests {
         let end = SP + stack.len() as u64 + if has_more { 0x1000 } else { 0 };
         let mut copy = StackCopy::of_bytes(SP, &stack, end);
         let mut addresses = Vec::new();
-        let code = AddressSpace::without_files(&[0x1000..0x9000]);
+        let code = AddressSpace::without_files(std::slice::from_ref(&(0x1000..0x9000)));
         let walked = walk((&code, &mut RuleCache::new()), start, &mut copy, &mut addresses);
         (addresses, walked.end, copy.used())
     }

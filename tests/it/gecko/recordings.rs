@@ -53,6 +53,7 @@ fn what_was_recorded_is_what_is_read() {
         meta: Meta { name: "threads".to_owned(), ..Meta::default() },
         rate_hz: 1000,
         origins: OriginRules::default(),
+        names: None,
         follow_children: true,
     };
     let profile = assemble(&recording, &context, &|_, _| {}).unwrap();

@@ -47,6 +47,7 @@ fn main() {
     }
     let (cpu, wall) = (process_cpu_ns() - cpu_start, monotonic_ns() - start);
     child.kill().expect("it runs");
+    child.wait().expect("it is our child");
     stops.sort_unstable();
     Truth::new()
         .number("cpu_ns", cpu)

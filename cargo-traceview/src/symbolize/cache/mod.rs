@@ -1,0 +1,135 @@
+//! Names found before, kept on disk: most code of a program that is recorded again and again was seen last time.
+//!
+//! Each image has a file of its own, named after its build id and checked against its content (`key.rs`); what is in
+//! such a file is said in `file.rs`. All of it can be deleted at any time, and whatever is wrong with it is taken as its not being
+//! there: a file that is damaged, of another version of this program, or of another build is replaced.
+//!
+//! Files are written under another name and renamed, so that recordings at the same time don't see halves. Of two that
+//! end together one loses what it adds.
+
+mod file;
+mod key;
+
+use std::cmp::Reverse;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use super::resolve::Resolved;
+pub(super) use file::Stored;
+pub(super) use key::Key;
+
+/// The files' names end with this.
+const ENDING: &str = ".names";
+/// What all files together may take.
+const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+/// Larger files are not ours.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// A directory of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameCache {
+    directory: PathBuf,
+    max_bytes: u64,
+}
+
+impl NameCache {
+    /// The user's cache, from the values of `XDG_CACHE_HOME` and `HOME`; `None` when neither gives an absolute path.
+    #[must_use]
+    pub fn locate(xdg_cache_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<Self> {
+        // The XDG specification: a relative path is invalid and to be ignored.
+        let absolute = |value: Option<&OsStr>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+        let caches = absolute(xdg_cache_home).or_else(|| absolute(home).map(|home| home.join(".cache")))?;
+        Some(Self::at(caches.join("traceview/names")))
+    }
+
+    /// The cache in this directory, which need not exist yet.
+    #[must_use]
+    pub fn at(directory: PathBuf) -> Self {
+        NameCache { directory, max_bytes: DEFAULT_MAX_BYTES }
+    }
+
+    /// The same cache with another limit on the bytes of all its files.
+    #[must_use]
+    pub fn with_max_bytes(self, max_bytes: u64) -> Self {
+        NameCache { max_bytes, ..self }
+    }
+
+    /// What is kept for an image.
+    pub(super) fn read(&self, key: &Key) -> Option<Stored> {
+        let file = File::open(self.path(key)).ok()?;
+        if file.metadata().ok()?.len() > MAX_FILE_BYTES {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut &file, &mut bytes).ok()?;
+        let stored = Stored::parse(bytes, key)?;
+        // What is in use is deleted last. That this can fail, where the file is another user's, does no harm.
+        let _ = file.set_modified(SystemTime::now());
+        Some(stored)
+    }
+
+    /// Keeps names for an image (sorted by address), in place of what was kept before.
+    ///
+    /// Fails silently: without a cache the names are the same, only later.
+    pub(super) fn write(&self, key: &Key, names: &[(u64, &Resolved)]) {
+        let Some(bytes) = file::encode(key, names) else { return };
+        if bytes.len() as u64 <= self.max_bytes.min(MAX_FILE_BYTES) && self.put(&self.path(key), &bytes).is_ok() {
+            self.shrink();
+        }
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.directory.join(format!("{}{ENDING}", key.file_stem()))
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        /// Makes names of temporary files differ.
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        // Names and paths are the user's own business.
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.directory.join(format!("{}-{count}.new{ENDING}", process::id()));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| fs::rename(&temporary, path));
+        if written.is_err() {
+            // There may be none.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+
+    /// Deletes what was not used for longest, until the rest keeps the limit.
+    fn shrink(&self) {
+        let Ok(entries) = fs::read_dir(&self.directory) else { return };
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_name().as_encoded_bytes().ends_with(ENDING.as_bytes()))
+            .filter_map(|entry| {
+                let metadata = entry.metadata().ok()?;
+                Some((metadata.modified().ok()?, metadata.len(), entry.path()))
+            })
+            .collect();
+        files.sort_by_key(|(used, ..)| Reverse(*used));
+        let mut total = 0;
+        for (_, len, path) in files {
+            total += len;
+            if total > self.max_bytes {
+                // Another recording may have deleted it.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

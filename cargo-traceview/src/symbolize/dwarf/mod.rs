@@ -1,0 +1,118 @@
+//! DWARF for many addresses at once: each unit is read once, on one thread, and only what covers an address is kept.
+//!
+//! Readers that answer one address at a time have to keep what they have parsed, for all units of a program. With all
+//! addresses known beforehand a single pass over a unit does, and nothing remains of it but the answers.
+//!
+//! What is rare is left to such a reader, [`super::resolve::Symbolizer`]: damaged units ([`Unusual`]), units whose content is
+//! split off or shared with other files.
+
+mod functions;
+mod lines;
+mod names;
+mod unit;
+
+use gimli::Dwarf;
+use rustc_hash::FxHashSet;
+use std::mem;
+use std::sync::Arc;
+
+use super::resolve::{DwarfFrame, Location, intern};
+use super::source::Reader;
+use functions::Function;
+use lines::{Files, Row};
+pub(super) use names::Names;
+pub(super) use unit::unit_offsets;
+
+/// A unit that this reader does not read: damaged, or with its content elsewhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unusual;
+
+impl From<gimli::Error> for Unusual {
+    fn from(_: gimli::Error) -> Self {
+        Unusual
+    }
+}
+
+/// What one unit says about one address.
+pub(super) struct Answer<'a> {
+    /// Index of the address.
+    pub(super) address: usize,
+    /// Of units that claim the same address, the one of the smallest rank is right.
+    pub(super) rank: Rank,
+    /// Outermost first, never empty.
+    pub(super) frames: Result<Vec<DwarfFrame<'a>>, Unusual>,
+}
+
+/// The end of the claimed range, and the unit's offset.
+pub(super) type Rank = (u64, usize);
+
+/// What the unit at `offset` says about the sorted `addresses`.
+pub(super) fn look_up<'a>(
+    names: &mut Names<'_, 'a>,
+    offset: usize,
+    addresses: &[u64],
+    texts: &mut FxHashSet<Arc<str>>,
+) -> Vec<Answer<'a>> {
+    // A damaged root claims no address.
+    let Ok(Some((unit, claims))) = unit::claims(names.dwarf, offset, addresses) else { return Vec::new() };
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let claimed: Vec<u64> = claims.iter().map(|&(address, _)| addresses[address]).collect();
+    let frames: Vec<Result<_, Unusual>> = match unit.and_then(|unit| frames(names, unit, &claimed, texts)) {
+        Ok(frames) => frames.into_iter().map(Ok).collect(),
+        Err(Unusual) => claimed.iter().map(|_| Err(Unusual)).collect(),
+    };
+    claims
+        .into_iter()
+        .zip(frames)
+        .map(|((address, end), frames)| Answer { address, rank: (end, offset), frames })
+        .filter(|answer| !answer.frames.as_ref().is_ok_and(Vec::is_empty))
+        .collect()
+}
+
+/// The frames at each of the sorted `addresses`; none for one that the unit has nothing at.
+fn frames<'a>(
+    names: &mut Names<'_, 'a>,
+    mut unit: gimli::Unit<Reader<'a>>,
+    addresses: &[u64],
+    texts: &mut FxHashSet<Arc<str>>,
+) -> Result<Vec<Vec<DwarfFrame<'a>>>, Unusual> {
+    let chains = functions::functions_at(names, &unit, addresses)?;
+    let (rows, mut files) = match unit.line_program.take() {
+        Some(program) => {
+            let (rows, header) = lines::rows_at(program, addresses)?;
+            (rows, Some(Files::new(header)))
+        }
+        None => (vec![None; addresses.len()], None),
+    };
+    let dwarf: &Dwarf<Reader<'a>> = names.dwarf;
+    let mut file = |index| match &mut files {
+        Some(files) => files.path(index, dwarf, &unit, |path| intern(texts, path)),
+        None => Ok(None),
+    };
+    let mut all = Vec::with_capacity(addresses.len());
+    for (chain, row) in chains.into_iter().zip(rows) {
+        let mut frames = Vec::with_capacity(chain.len());
+        let mut reached = match row {
+            Some(Row { file: index, line, column, .. }) => Location { file: file(index)?, line, column },
+            None => Location::default(),
+        };
+        if chain.is_empty() {
+            if row.is_some() {
+                frames.push(DwarfFrame { name: None, location: reached });
+            }
+            all.push(frames);
+            continue;
+        }
+        // From the inside: the line reached in a function is the one where the next one was inlined.
+        for Function { name, call } in chain.into_iter().rev() {
+            let called_from =
+                Location { file: call.file.map_or(Ok(None), &mut file)?, line: call.line, column: call.column };
+            frames.push(DwarfFrame { name, location: mem::replace(&mut reached, called_from) });
+        }
+        frames.reverse();
+        all.push(frames);
+    }
+    Ok(all)
+}

@@ -1,0 +1,201 @@
+//! Units of `.debug_info`: where they are, and which addresses they claim.
+
+use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Section as _, Unit, UnitHeader, UnitType};
+
+use super::{Reader, Unusual, lines};
+
+/// Where each unit begins, up to the first damaged header, and where the section ends.
+pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, usize) {
+    let mut offsets = Vec::new();
+    let mut headers = dwarf.units();
+    while let Ok(Some(header)) = headers.next() {
+        if let Some(offset) = header.debug_info_offset() {
+            offsets.push(offset.0);
+        }
+    }
+    (offsets, dwarf.debug_info.reader().len())
+}
+
+/// A unit ready to be read, and the addresses that it claims, sorted: index, and end of the range claimed.
+pub(super) type Claims<'a> = (Result<Unit<Reader<'a>>, Unusual>, Vec<(usize, u64)>);
+
+/// Reads the root of a unit, and the rest of what it takes to read the unit only if it claims one of the sorted
+/// `addresses`. `None` for units without code.
+pub(super) fn claims<'a>(
+    dwarf: &Dwarf<Reader<'a>>,
+    offset: usize,
+    addresses: &[u64],
+) -> gimli::Result<Option<Claims<'a>>> {
+    let header = dwarf.unit_header(gimli::DebugInfoOffset(offset))?;
+    // Others hold types, or what units with code refer to.
+    if !matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_)) {
+        return Ok(None);
+    }
+    let Some((mut unit, root)) = read_root(dwarf, header)? else { return Ok(None) };
+    let mut claims = Vec::new();
+    // Ranges of a unit don't overlap, unless they are damaged.
+    let most = 2 * addresses.len();
+    let claim = |range: gimli::Range| {
+        if claims.len() <= most {
+            let first = addresses.partition_point(|&address| address < range.begin);
+            let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
+            claims.extend(within.map(|(index, _)| (index, range.end)));
+        }
+    };
+    if root.extent.for_each_range(dwarf, &unit, claim)? {
+        if claims.is_empty() {
+            return Ok(None);
+        }
+        let is_usual = claims.len() <= most && unit.dwo_id.is_none();
+        claims.sort_unstable();
+        // Of several ranges around an address the one that ends first counts.
+        claims.dedup_by_key(|(address, _)| *address);
+        let complete = root.complete(dwarf, &mut unit);
+        return Ok(Some((if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) }, claims)));
+    }
+    // It doesn't say where its code is; its lines do.
+    root.complete(dwarf, &mut unit)?;
+    let Some(program) = unit.line_program.clone() else { return Ok(None) };
+    let Ok((rows, _)) = lines::rows_at(program, addresses) else { return Ok(None) };
+    claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
+    Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
+}
+
+/// What the root of a unit says, as far as it is not read at once.
+struct Root<'a> {
+    extent: Extent<'a>,
+    name: Option<AttributeValue<Reader<'a>>>,
+    comp_dir: Option<AttributeValue<Reader<'a>>>,
+    lines: Option<gimli::DebugLineOffset>,
+}
+
+impl<'a> Root<'a> {
+    /// Reads the line program's header with its tables of files, which is most of the work.
+    fn complete(&self, dwarf: &Dwarf<Reader<'a>>, unit: &mut Unit<Reader<'a>>) -> gimli::Result<()> {
+        unit.name = self.name.and_then(|name| dwarf.attr_string(unit, name).ok());
+        unit.comp_dir = self.comp_dir.and_then(|directory| dwarf.attr_string(unit, directory).ok());
+        if let Some(offset) = self.lines {
+            let program = dwarf.debug_line.program(offset, unit.header.address_size(), unit.comp_dir, unit.name)?;
+            unit.line_program = Some(program);
+        }
+        Ok(())
+    }
+}
+
+/// Reads the root of a unit; `None` if that says that the unit has no code of its own.
+fn read_root<'a>(
+    dwarf: &Dwarf<Reader<'a>>,
+    header: UnitHeader<Reader<'a>>,
+) -> gimli::Result<Option<(Unit<Reader<'a>>, Root<'a>)>> {
+    let (encoding, file_type) = (header.encoding(), dwarf.file_type);
+    let abbreviations = dwarf.abbreviations(&header)?;
+    let mut unit = Unit {
+        abbreviations,
+        name: None,
+        comp_dir: None,
+        low_pc: 0,
+        str_offsets_base: gimli::DebugStrOffsetsBase::default_for_encoding_and_file(encoding, file_type),
+        addr_base: gimli::DebugAddrBase(0),
+        loclists_base: gimli::DebugLocListsBase::default_for_encoding_and_file(encoding, file_type),
+        rnglists_base: gimli::DebugRngListsBase::default_for_encoding_and_file(encoding, file_type),
+        line_program: None,
+        dwo_id: match header.type_() {
+            UnitType::Skeleton(id) => Some(id),
+            _ => None,
+        },
+        header,
+    };
+    let mut root = Root { extent: Extent::default(), name: None, comp_dir: None, lines: None };
+    let mut entries = unit.header.entries_raw(&unit.abbreviations, None)?;
+    let abbreviation = entries.read_abbreviation()?.ok_or(gimli::Error::MissingUnitDie)?;
+    // Before DWARF 5 the header doesn't tell. Its lines, if it has some, are those of a unit that includes it.
+    if abbreviation.tag() == gimli::DW_TAG_partial_unit {
+        return Ok(None);
+    }
+    for specification in abbreviation.attributes() {
+        let attribute = entries.read_attribute(*specification)?;
+        match (attribute.name(), attribute.value()) {
+            (gimli::DW_AT_name, value) => root.name = Some(value),
+            (gimli::DW_AT_comp_dir, value) => root.comp_dir = Some(value),
+            (gimli::DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) => root.lines = Some(offset),
+            (gimli::DW_AT_str_offsets_base, AttributeValue::DebugStrOffsetsBase(base)) => unit.str_offsets_base = base,
+            (gimli::DW_AT_addr_base | gimli::DW_AT_GNU_addr_base, AttributeValue::DebugAddrBase(base)) => {
+                unit.addr_base = base;
+            }
+            (gimli::DW_AT_rnglists_base | gimli::DW_AT_GNU_ranges_base, AttributeValue::DebugRngListsBase(base)) => {
+                unit.rnglists_base = base;
+            }
+            (gimli::DW_AT_GNU_dwo_id, AttributeValue::DwoId(id)) => unit.dwo_id = Some(id),
+            _ => root.extent.note(&attribute),
+        }
+    }
+    // What ranges are relative to.
+    if let Some(low) = root.extent.low {
+        unit.low_pc = dwarf.attr_address(&unit, low)?.unwrap_or(0);
+    }
+    Ok(Some((unit, root)))
+}
+
+/// The addresses of a unit, function or inlined function, as its attributes give them.
+#[derive(Default)]
+pub(super) struct Extent<'a> {
+    low: Option<AttributeValue<Reader<'a>>>,
+    high: Option<AttributeValue<Reader<'a>>>,
+    ranges: Option<AttributeValue<Reader<'a>>>,
+}
+
+impl<'a> Extent<'a> {
+    /// Takes an attribute, if it is one of these.
+    pub(super) fn note(&mut self, attribute: &Attribute<Reader<'a>>) {
+        match attribute.name() {
+            gimli::DW_AT_low_pc => self.low = Some(attribute.value()),
+            gimli::DW_AT_high_pc => self.high = Some(attribute.value()),
+            gimli::DW_AT_ranges => self.ranges = Some(attribute.value()),
+            _ => {}
+        }
+    }
+
+    /// Whether an attribute says where code is.
+    pub(super) fn is_said_by(name: gimli::DwAt) -> bool {
+        matches!(name, gimli::DW_AT_low_pc | gimli::DW_AT_ranges)
+    }
+
+    /// Calls `each` for all ranges that are not empty, and says whether there were any.
+    pub(super) fn for_each_range(
+        &self,
+        dwarf: &Dwarf<Reader<'a>>,
+        unit: &Unit<Reader<'a>>,
+        mut each: impl FnMut(gimli::Range),
+    ) -> gimli::Result<bool> {
+        let mut any = false;
+        let mut add = |range: gimli::Range| {
+            if range.begin < range.end {
+                any = true;
+                each(range);
+            }
+        };
+        if let Some(offset) = self.range_list(dwarf, unit)? {
+            let mut ranges = dwarf.ranges(unit, offset)?;
+            while let Some(range) = ranges.next()? {
+                add(range);
+            }
+        } else if let (Some(low), Some(high)) = (self.low, self.high) {
+            let Some(begin) = dwarf.attr_address(unit, low)? else { return Ok(false) };
+            // An address, or the size. Code that the linker dropped begins at -1: its end wraps around.
+            let end = match high.udata_value() {
+                Some(size) => begin.wrapping_add(size),
+                None => dwarf.attr_address(unit, high)?.unwrap_or(begin),
+            };
+            add(gimli::Range { begin, end });
+        }
+        Ok(any)
+    }
+
+    fn range_list(
+        &self,
+        dwarf: &Dwarf<Reader<'a>>,
+        unit: &Unit<Reader<'a>>,
+    ) -> gimli::Result<Option<RangeListsOffset>> {
+        self.ranges.map_or(Ok(None), |ranges| dwarf.attr_ranges_offset(unit, ranges))
+    }
+}

@@ -1,0 +1,218 @@
+//! The addresses of one image, and what has been found out about them.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::batch::Request;
+use super::cache::{Key, NameCache, Stored};
+use super::debug_file;
+use super::dwarf::{self, Answer, Names, Rank, Unusual};
+use super::resolve::{Naming, Resolved};
+use super::source::SymbolSource;
+use super::unnamed::unnamed;
+
+/// Bytes of units for one thread at a time.
+const BLOCK: usize = 256 << 10;
+
+/// One request while it is worked on, by several threads.
+#[derive(Debug)]
+pub(super) struct Job {
+    asked: Vec<u64>,
+    /// What the cache had, by address.
+    stored: Vec<(u64, Resolved)>,
+    cache_file: Option<(Key, Option<Stored>)>,
+    /// What all other addresses need.
+    open: Option<Open>,
+}
+
+/// Addresses to look up.
+#[derive(Debug)]
+struct Open {
+    source: SymbolSource,
+    /// Where units of debug information begin.
+    units: Vec<usize>,
+    /// Size of the section that they are in.
+    units_end: usize,
+    /// Sorted, each once.
+    addresses: Vec<u64>,
+    /// For each address.
+    answers: Mutex<Vec<State>>,
+}
+
+/// What is known about an address.
+#[derive(Clone, Debug)]
+enum State {
+    /// No unit has claimed it.
+    Unclaimed,
+    /// A unit has claimed it that is not read in passing.
+    Unusual,
+    /// What the unit with the smallest rank so far says, or the symbol table where no unit says anything.
+    Found(Rank, Resolved),
+    /// What was found with all means, and can rest on more files than are known here.
+    FoundSingly(Resolved),
+}
+
+impl Job {
+    pub(super) fn new(request: &Request, cache: Option<&NameCache>) -> Self {
+        let Request { image, svmas } = request;
+        let mut addresses = svmas.clone();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let mut job = Job { asked: svmas.clone(), stored: Vec::new(), cache_file: None, open: None };
+        if addresses.is_empty() {
+            return job;
+        }
+        let debug_file = debug_file::wanted(image);
+        if let Some((cache, key)) = cache.zip(Key::new(image, debug_file.as_ref())) {
+            let stored = cache.read(&key);
+            if let Some(stored) = &stored {
+                addresses.retain(|&svma| match stored.find(svma, || unnamed(image, svma)) {
+                    Some(resolved) => {
+                        job.stored.push((svma, resolved));
+                        false
+                    }
+                    None => true,
+                });
+            }
+            job.cache_file = Some((key, stored));
+        }
+        if !addresses.is_empty() {
+            let source = SymbolSource::with_debug_file(Arc::clone(image), debug_file);
+            let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
+            let answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
+            job.open = Some(Open { source, units, units_end, addresses, answers });
+        }
+        job
+    }
+
+    /// Number of addresses that were in the cache.
+    pub(super) fn stored(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// The units of debug information to read, in shares of some size, each with its bytes.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let (units, end) = self.open.as_ref().map_or((&[][..], 0), |open| (&open.units[..], open.units_end));
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let first = next;
+            let begin = units.get(first)?;
+            next += units[first..].partition_point(|unit| unit - begin < BLOCK).max(1);
+            Some((first..next, units.get(next).unwrap_or(&end).saturating_sub(*begin)))
+        })
+    }
+
+    /// Looks up all addresses in some of the units. Returns how many have an answer that had none.
+    pub(super) fn look_up_in<'a>(&'a self, units: Range<usize>, naming: &mut Naming<'a>) -> usize {
+        self.open.as_ref().map_or(0, |open| open.look_up_in(units, naming))
+    }
+
+    /// The addresses that no unit has answered.
+    pub(super) fn unanswered(&self) -> Vec<usize> {
+        let Some(open) = &self.open else { return Vec::new() };
+        let answers = open.lock();
+        let unanswered = |&address: &usize| matches!(answers[address], State::Unclaimed | State::Unusual);
+        (0..answers.len()).filter(unanswered).collect()
+    }
+
+    /// Looks up some of the addresses one by one, with what remembers all it has read.
+    pub(super) fn look_up_singly<'a>(&'a self, addresses: &[usize], naming: &mut Naming<'a>) {
+        if let Some(open) = &self.open {
+            open.look_up_singly(addresses, naming);
+        }
+    }
+
+    /// The answers in the order in which they were asked for, and for the cache.
+    pub(super) fn finish(self, cache: Option<&NameCache>) -> Vec<Resolved> {
+        let Job { asked, stored: mut answers, cache_file, open } = self;
+        if let Some(Open { addresses, answers: states, .. }) = open {
+            let states = states.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if let Some((cache, (key, stored))) = cache.zip(cache_file) {
+                keep(cache, &key, stored.as_ref(), &addresses, &states);
+            }
+            answers.extend(addresses.into_iter().zip(states).map(|(svma, state)| match state {
+                State::Found(_, resolved) | State::FoundSingly(resolved) => (svma, resolved),
+                State::Unclaimed | State::Unusual => unreachable!("all addresses were looked up"),
+            }));
+            answers.sort_by_key(|(svma, _)| *svma);
+        }
+        if asked.len() == answers.len() && asked.is_sorted() {
+            return answers.into_iter().map(|(_, resolved)| resolved).collect();
+        }
+        let answer = |svma: &u64| {
+            let row = answers.binary_search_by_key(svma, |(svma, _)| *svma);
+            answers[row.expect("all that was asked for was looked up")].1.clone()
+        };
+        asked.iter().map(answer).collect()
+    }
+}
+
+/// Adds what was found to what the cache has.
+fn keep(cache: &NameCache, key: &Key, stored: Option<&Stored>, addresses: &[u64], states: &[State]) {
+    let new = addresses.iter().zip(states).filter_map(|(&svma, state)| match state {
+        State::Found(_, resolved) => Some((svma, resolved)),
+        _ => None,
+    });
+    let old: Vec<(u64, Resolved)> = stored.map(|stored| stored.all().collect()).unwrap_or_default();
+    let mut all: Vec<(u64, &Resolved)> = new.collect();
+    if all.is_empty() {
+        return;
+    }
+    all.extend(old.iter().map(|(svma, resolved)| (*svma, resolved)));
+    all.sort_by_key(|(svma, _)| *svma);
+    cache.write(key, &all);
+}
+
+impl Open {
+    fn look_up_in<'a>(&'a self, units: Range<usize>, naming: &mut Naming<'a>) -> usize {
+        let dwarf = self.source.dwarf();
+        let mut names = Names::new(&dwarf, &self.units);
+        let mut more = 0;
+        for &unit in &self.units[units] {
+            let answers = dwarf::look_up(&mut names, unit, &self.addresses, &mut naming.texts);
+            for Answer { address, rank, frames } in answers {
+                let svma = self.addresses[address];
+                let state = match frames {
+                    Ok(frames) => State::Found(rank, naming.resolved(&self.source, svma, frames)),
+                    Err(Unusual) => State::Unusual,
+                };
+                more += usize::from(self.take(address, state));
+            }
+        }
+        more
+    }
+
+    fn look_up_singly<'a>(&'a self, addresses: &[usize], naming: &mut Naming<'a>) {
+        let mut symbolizer = None;
+        for &address in addresses {
+            let svma = self.addresses[address];
+            let is_claimed = matches!(self.lock()[address], State::Unusual);
+            let state = if is_claimed {
+                let symbolizer = symbolizer.get_or_insert_with(|| self.source.symbolizer());
+                State::FoundSingly(symbolizer.resolve(svma))
+            } else {
+                State::Found(Rank::default(), naming.resolved(&self.source, svma, Vec::new()))
+            };
+            self.lock()[address] = state;
+        }
+    }
+
+    /// Takes an answer, if it is better than the one there is. Says whether it is the first one.
+    fn take(&self, address: usize, new: State) -> bool {
+        let state = &mut self.lock()[address];
+        let (is_better, is_first) = match (&*state, &new) {
+            (State::Unclaimed, State::Found(..)) => (true, true),
+            (State::Found(old, _), State::Found(new, _)) => (new < old, false),
+            (State::Unclaimed | State::Found(..), State::Unusual) => (true, false),
+            _ => (false, false),
+        };
+        if is_better {
+            *state = new;
+        }
+        is_first
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<State>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
