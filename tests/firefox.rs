@@ -43,7 +43,7 @@ pub struct Sample {
 pub struct Frame {
     /// The function's name.
     pub function: String,
-    /// The library's name; empty if there is none.
+    /// The name of its crate, or else of its library; empty if there is neither.
     pub library: String,
 }
 

@@ -309,7 +309,10 @@ fn flags_reach_cargo() {
     let built = project.build(&options, &[]);
     assert_eq!(built.executable, project.path().join("elsewhere/traceview/member"));
     assert_eq!((built.package.as_str(), built.target.as_str()), ("member", "member"));
-    assert_eq!(built.workspace_root, project.path());
+    assert_eq!(built.workspace.root, project.path());
+    let members = &built.workspace.members;
+    let member = members.iter().find(|member| member.package == "member").expect("it is one of the workspace");
+    assert_eq!((member.version.as_deref(), &member.crates), (Some("0.0.0"), &vec!["member".to_owned()]));
     // Without the lock file that the build has made, --locked refuses.
     fs::remove_file(project.path().join("Cargo.lock")).unwrap();
     let locked = CargoOptions { locked: true, ..options };

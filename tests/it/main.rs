@@ -28,6 +28,7 @@ mod tidy;
 mod unusual_stacks;
 mod unwinding;
 mod waits;
+mod whose_code;
 mod window;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -5,7 +5,7 @@ use traceview_core::analysis::Measure;
 use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
 
 use crate::document::Document;
-use crate::selection::{Picked, Selection};
+use crate::selection::{Picked, PickedKind, Selection};
 
 /// A change to what is looked at or selected.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,6 +34,8 @@ pub enum Action {
     Search(String),
     /// Count this in the tables.
     Measure(Measure),
+    /// Show async functions without runtime, wrappers and `poll`, or as they are again.
+    FoldAsync(bool),
     /// Put this text on the clipboard.
     Copy(String),
     /// Show this tab of tables, by the name it has in [`PANELS`](crate::panels::PANELS).
@@ -161,6 +163,7 @@ impl State {
             Action::ShowChain(chain) => selection.chain = *chain,
             Action::Search(text) => selection.search.clone_from(text),
             Action::Measure(measure) => selection.measure = *measure,
+            Action::FoldAsync(fold) => selection.fold_async(*fold),
             Action::Copy(_) | Action::ShowTable(_) => {}
         }
     }
@@ -171,6 +174,15 @@ impl Selection {
         self.picked = picked;
         if let Some(picked) = picked {
             self.charted = Some(picked.thread);
+        }
+    }
+
+    /// What is selected by its place on a stack, or by a name that it may have only there, is not selected any more.
+    fn fold_async(&mut self, fold: bool) {
+        if self.fold_async != fold {
+            self.fold_async = fold;
+            self.function = None;
+            self.picked = self.picked.filter(|picked| !matches!(picked.what, PickedKind::Box(_)));
         }
     }
 
@@ -265,12 +277,7 @@ mod tests {
     #[test]
     fn what_one_click_selects_is_one_step_back() {
         let mut state = state();
-        let picked = Picked {
-            thread: ThreadId::new(0),
-            what: crate::selection::PickedKind::Wait(0),
-            start: Time(5),
-            duration: Nanos(5),
-        };
+        let picked = Picked { thread: ThreadId::new(0), what: PickedKind::Wait(0), start: Time(5), duration: Nanos(5) };
         state.apply(&Action::Search("x".to_owned()), 1.0);
         state.apply(&Action::Pick(Some(picked)), 2.0);
         state.apply(&Action::SelectFunction(Some(FunctionId::new(3))), 2.0);
@@ -284,7 +291,7 @@ mod tests {
         let mut state = state();
         let at = |start| Picked {
             thread: ThreadId::new(1),
-            what: crate::selection::PickedKind::Wait(0),
+            what: PickedKind::Wait(0),
             start: Time(start),
             duration: Nanos(5),
         };
@@ -309,6 +316,25 @@ mod tests {
         state.apply(&Action::ToggleThread(a), 0.0);
         state.apply(&Action::ToggleThread(b), 0.0);
         assert_eq!(state.selection().threads, None);
+    }
+
+    #[test]
+    fn other_stacks_are_other_boxes() {
+        let mut state = state();
+        let picked = |what| Picked { thread: ThreadId::new(0), what, start: Time(5), duration: Nanos(5) };
+        let [on_stack, wait] =
+            [PickedKind::Box(traceview_core::model::StackId::new(3)), PickedKind::Wait(0)].map(picked);
+        state.apply(&Action::Pick(Some(on_stack)), 0.0);
+        state.apply(&Action::SelectFunction(Some(FunctionId::new(3))), 0.0);
+        state.apply(&Action::FoldAsync(true), 1.0);
+        let selection = state.selection();
+        assert_eq!((selection.picked, selection.function, selection.fold_async), (None, None, true));
+        state.undo();
+        let selection = state.selection();
+        assert_eq!((selection.picked, selection.fold_async), (Some(on_stack), false));
+        state.apply(&Action::Pick(Some(wait)), 2.0);
+        state.apply(&Action::FoldAsync(true), 3.0);
+        assert_eq!(state.selection().picked, Some(wait), "waits are the same");
     }
 
     #[test]

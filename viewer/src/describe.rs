@@ -11,7 +11,7 @@ use traceview_core::analysis::FunctionRow;
 use traceview_core::model::{
     FrameId, FunctionId, Nanos, Profile, SliceId, StackId, StringId, ThreadId, Time, Wait, WaitReason,
 };
-use traceview_core::report::{format_duration, format_percent};
+use traceview_core::report::{format_duration, format_percent, known_path};
 
 use crate::analyses::Analyses;
 use crate::document::Document;
@@ -106,6 +106,13 @@ pub fn function_facts(document: &Document, function: FunctionId, frame: Option<F
     if let Some(place) = place(document, function, frame.and_then(|frame| profile.frames.line[frame.index()])) {
         facts.push(("Source".into(), place));
     }
+    if let (Some(source), Some(file)) = (row.source, document.source_file(function)) {
+        // Where the name that it is shown by is not its path.
+        let path = profile.string(profile.sources[source.index()].path);
+        if *file != *known_path(path) {
+            facts.push(("File".into(), file.into_owned()));
+        }
+    }
     facts
 }
 
@@ -126,11 +133,11 @@ pub fn shorten_place(place: &str, most: usize) -> Cow<'_, str> {
     format!("…{}", &place[from..]).into()
 }
 
-/// File and line: `line`, or else the one at which the function begins.
+/// File, as people know it, and line: `line`, or else the one at which the function begins.
 pub fn place(document: &Document, function: FunctionId, line: Option<u32>) -> Option<String> {
     let profile = &document.profile;
     let row = profile.functions.get(function);
-    let path = profile.string(profile.sources[row.source?.index()].path);
+    let path = known_path(profile.string(profile.sources[row.source?.index()].path));
     Some(line.or(row.line).map_or_else(|| path.to_owned(), |line| format!("{path}:{line}")))
 }
 

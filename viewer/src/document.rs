@@ -1,12 +1,14 @@
 //! An opened profile with what all panels need to know of it.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use traceview_core::analysis::FunctionFacts;
 use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
 
 use crate::flows::Flows;
+use crate::local_sources::LocalSources;
 use crate::lod::{SampleTiming, StackIndex};
 use crate::markers::ThreadMarkers;
 
@@ -25,6 +27,8 @@ pub struct Document {
     pub timed: bool,
     /// Libraries and categories of functions.
     pub facts: FunctionFacts,
+    /// Where its sources lie on this machine.
+    pub sources: LocalSources,
     /// Depths of stack nodes.
     pub stack_index: Arc<StackIndex>,
     /// By thread: how busy it was.
@@ -69,6 +73,7 @@ impl Document {
             markers: profile.threads.iter().map(|thread| ThreadMarkers::of(&thread.markers, end)).collect(),
             flows: Flows::of(&profile),
             facts: FunctionFacts::of(&profile),
+            sources: LocalSources::of(&profile),
             stack_index: Arc::new(StackIndex::new(&profile.stacks)),
             timed: extent.is_some(),
             extent: TimeRange { start, end },
@@ -102,6 +107,13 @@ impl Document {
     /// A function's name.
     pub fn function_name(&self, function: FunctionId) -> &str {
         self.profile.string(self.profile.functions.name[function.index()])
+    }
+
+    /// The source file of a function: as it lies on this machine, if it does, or as the profile has it.
+    pub fn source_file(&self, function: FunctionId) -> Option<Cow<'_, str>> {
+        let source = self.profile.functions.source[function.index()]?;
+        let local = self.sources.find(&self.profile, source).map(Path::to_string_lossy);
+        Some(local.unwrap_or_else(|| self.profile.string(self.profile.sources[source.index()].path).into()))
     }
 
     /// A thread's name.

@@ -32,6 +32,7 @@ pub mod flows;
 pub mod headless;
 pub mod jobs;
 pub mod loading;
+pub mod local_sources;
 pub mod lod;
 pub mod markers;
 pub mod panels;

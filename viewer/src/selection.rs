@@ -24,6 +24,8 @@ pub struct Selection {
     pub search: String,
     /// What the tables count.
     pub measure: Measure,
+    /// Whether async functions are shown without runtime, wrappers and `poll`. Stacks have other ids then.
+    pub fold_async: bool,
 }
 
 /// Something with a place in time that was clicked.
@@ -67,6 +69,7 @@ impl Selection {
             chain: false,
             search: String::new(),
             measure: Measure::Cpu,
+            fold_async: false,
         }
     }
 

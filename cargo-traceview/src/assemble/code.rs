@@ -9,7 +9,7 @@ use traceview_core::model::{
 
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, NameCache, OriginRules, Request, Resolved};
+use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -185,17 +185,14 @@ impl Naming<'_> {
 
     fn code_frames(&mut self, image: ImageIndex, svma: u64) -> Vec<FrameId> {
         let library = self.libraries[image];
-        let resource = self.resource(image);
         let loaded = &self.recording.images[image];
         let base = base_svma(loaded);
         let address = svma.wrapping_sub(base);
         let Some(resolved) = self.names.at(image, svma) else {
             let name = self.builder.string(&format!("{}+{svma:#x}", file_name(loaded)));
-            let function = self.builder.function(Function {
-                resource: Some(resource),
-                kind: FunctionKind::Unsymbolized,
-                ..Function::named(name)
-            });
+            let resource = Some(self.resource(image, None));
+            let function =
+                self.builder.function(Function { resource, kind: FunctionKind::Unsymbolized, ..Function::named(name) });
             let category = Some(StandardCategory::Other.id());
             let library = Some(library);
             return vec![self.builder.frame(Frame {
@@ -217,13 +214,16 @@ impl Naming<'_> {
         let mut frames = Vec::with_capacity(resolved.frames.len());
         for (depth, frame) in resolved.frames.iter().enumerate() {
             let origin = self.origins.classify(frame, &loaded.path);
+            let resource = Some(self.resource(image, origin.crate_id.as_ref()));
+            let krate = origin.crate_id.as_ref().map(|id| id.name.clone());
             let crate_id = origin.crate_id.map(|id| {
                 let name = self.builder.string(&id.name);
                 let version = id.version.map(|version| self.builder.string(&version));
                 self.builder.add_crate(Crate { name, version })
             });
-            let name = self.builder.string(&frame.name);
-            let full_name = frame.linkage_name.as_ref().map(|name| self.builder.string(name));
+            let (name, full_name) = names_of(frame, krate.as_deref());
+            let name = self.builder.string(&name);
+            let full_name = full_name.map(|name| self.builder.string(&name));
             let source = frame.file.as_ref().map(|file| {
                 let path = self.builder.string(file);
                 self.builder.source(Source { path, id: None, content: None })
@@ -231,7 +231,7 @@ impl Naming<'_> {
             let kind = if resolved.named { FunctionKind::Native } else { FunctionKind::Unsymbolized };
             let function = self.builder.function(Function {
                 full_name,
-                resource: Some(resource),
+                resource,
                 source,
                 origin: crate_id,
                 kind,
@@ -252,10 +252,28 @@ impl Naming<'_> {
         frames
     }
 
-    fn resource(&mut self, image: ImageIndex) -> ResourceId {
-        let name = self.builder.string(&file_name(&self.recording.images[image]));
+    /// What other tools show a function under: its crate, or else its library.
+    fn resource(&mut self, image: ImageIndex, krate: Option<&CrateId>) -> ResourceId {
+        let name = match krate {
+            Some(CrateId { name, version: Some(version) }) => format!("{name} {version}"),
+            Some(CrateId { name, version: None }) => name.clone(),
+            None => file_name(&self.recording.images[image]),
+        };
+        let name = self.builder.string(&name);
         let library = Some(self.libraries[image]);
         self.builder.resource(Resource { name, kind: ResourceKind::Library, library, host: None })
+    }
+}
+
+/// The readable and the full name of a function of the crate `krate`.
+fn names_of(frame: &symbolize::Frame, krate: Option<&str>) -> (Arc<str>, Option<Arc<str>>) {
+    let with_module = || match (&frame.linkage_name, &frame.file, krate) {
+        (None, Some(file), Some(krate)) => symbolize::module_path::with_module(&frame.name, file, krate),
+        _ => None,
+    };
+    match with_module() {
+        Some(name) => (name.into(), None),
+        None => (Arc::clone(&frame.name), frame.linkage_name.clone()),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod rustflags;
 pub mod target;
 pub mod variables;
 pub mod watched;
+pub mod workspace;
 
 use std::ffi::OsString;
 use std::fs;
@@ -29,6 +30,7 @@ pub use rustc::RustcError;
 pub use target::TargetError;
 pub use variables::Variables;
 pub use watched::WatchedPackages;
+pub use workspace::Workspace;
 
 use crate::exit_code::ExitCode;
 use config::CargoConfig;
@@ -47,8 +49,8 @@ pub struct Built {
     pub target: String,
     /// The package's name.
     pub package: String,
-    /// The workspace's directory.
-    pub workspace_root: PathBuf,
+    /// The workspace that it is part of.
+    pub workspace: Workspace,
     /// Where a recording must not look like a changed source file.
     pub watched: WatchedPackages,
     /// Variables to set besides our own, as `cargo run` does.
@@ -173,7 +175,7 @@ impl BuildPlan {
             target: self.target.name,
             package: self.target.package.name.to_string(),
             watched: WatchedPackages::of(&self.project.metadata),
-            workspace_root: self.project.metadata.workspace_root.into_std_path_buf(),
+            workspace: Workspace::of_metadata(&self.project.metadata),
             profile: self.profile,
             frame_pointers: self.rustflags.frame_pointers,
             rustc_version: self.rustc.version,

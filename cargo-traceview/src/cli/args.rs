@@ -11,6 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use traceview_core::format::{self, FORMATS, Format};
 
+use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
 use super::time::{TimeRange, parse_duration, parse_range};
 use super::tips;
@@ -59,6 +60,7 @@ In the window, ? shows all keys, and Ctrl+Shift+P finds any command by its name.
 const REPORT_EXAMPLES: &str = "\
 Examples:
   cargo traceview report            The hottest functions of the last recording
+  cargo traceview report --by crate The same by crate, with the version
   cargo traceview report @2 --tree  Who called them, in the recording before that
   cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s";
 
@@ -245,6 +247,12 @@ pub struct ReportArgs {
     /// The call tree upside down: each hot function, and below it who called it
     #[arg(long)]
     pub inverted: bool,
+    /// Group by this instead of by function
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tree", "inverted"])]
+    pub by: Option<By>,
+    /// Show tasks by their async functions: without runtime, wrappers and `poll`
+    #[arg(long)]
+    pub fold_async: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -274,6 +282,9 @@ pub struct ExportArgs {
     /// Add what threads waited for, in formats that hold CPU time otherwise
     #[arg(long)]
     pub off_cpu: bool,
+    /// Show tasks by their async functions: without runtime, wrappers and `poll`
+    #[arg(long)]
+    pub fold_async: bool,
     /// What a picture is to look like.
     #[command(flatten, next_help_heading = "Pictures")]
     pub picture: PictureFlags,

@@ -5,6 +5,7 @@
 pub mod args;
 pub mod date;
 pub mod export;
+pub mod group;
 pub mod output;
 pub mod picture;
 pub mod plan;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::args::RecordFlags;
 use super::output::OutputPlan;
 use super::store::{Store, StoreError};
-use crate::cargo::WatchedPackages;
+use crate::cargo::{WatchedPackages, Workspace};
 use crate::error::Error;
 use crate::symbolize::NameCache;
 
@@ -159,8 +159,8 @@ impl ProgramPlan {
 /// What is known of a program because we built it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildInfo {
-    /// The workspace's directory; code below it is the user's own.
-    pub workspace_root: PathBuf,
+    /// The workspace that it is part of.
+    pub workspace: Workspace,
     /// Where the recording must not look like a changed source file.
     pub watched: WatchedPackages,
     /// The package of the target.

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use traceview_core::analysis::fold_async;
 use traceview_core::format::{self, WriteError};
 
 use super::profile_file;
@@ -23,7 +24,10 @@ use crate::window;
 /// was there before is left as it was, then.
 pub fn execute(args: &ExportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
     let plan = ExportPlan::resolve(args, &surroundings.cwd, io::stdout().is_terminal())?;
-    let (profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
+    let (mut profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
+    if args.fold_async {
+        profile = fold_async(&profile);
+    }
     let left_out = match plan.what {
         ExportTarget::File(target, options) => {
             let mut left_out = Vec::new();

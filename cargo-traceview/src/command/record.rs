@@ -8,6 +8,7 @@ use traceview_core::model::{ExitStatus, Meta, Profile, Warning};
 use traceview_core::report::{SummaryLines, write_summary};
 
 use crate::assemble::{Context, assemble};
+use crate::cargo::Workspace;
 use crate::cli::args::RecordArgs;
 use crate::cli::output::{OutputPlan, Saved};
 use crate::cli::plan::{ProgramPlan, RecordOptions, RecordPlan, Surroundings};
@@ -17,6 +18,7 @@ use crate::live::LiveLine;
 use crate::machine;
 use crate::sampler::{self, Ending, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
 use crate::symbolize::OriginRules;
+use crate::symbolize::build_directory::build_directories;
 use crate::terminal;
 use crate::unwind::Recording;
 use crate::window::{self, Input};
@@ -189,8 +191,17 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
             .unwrap_or_default(),
         ..Meta::default()
     };
-    let origins =
-        OriginRules::new(build.map(|build| build.workspace_root.clone()), build.map(|build| build.package.clone()));
+    // What others built says by its place where it was built; so does what a script starts.
+    let workspace = build.map(|build| build.workspace.clone());
+    let of_images = || recording.images.iter().find_map(|image| Workspace::of_executable(&image.path));
+    // Wherever it was copied to, it may say itself where it was built.
+    let of_debug_info = || {
+        recording.images.iter().find_map(|loaded| {
+            let directories = build_directories(loaded.image.as_ref().ok()?);
+            directories.iter().find_map(|directory| Workspace::around(directory, &loaded.path))
+        })
+    };
+    let origins = OriginRules::new(workspace.or_else(of_images).or_else(of_debug_info));
     let context = Context {
         meta,
         rate_hz: plan.options.rate_hz,

@@ -3,14 +3,19 @@
 use std::fmt;
 use std::time::Duration;
 
-use traceview_core::analysis::{InvertedTree, Measure, Selection, StackValues, call_tree, functions, select_threads};
+use traceview_core::analysis::{
+    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, fold_async, functions, groups, select_threads,
+    thread_groups,
+};
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
-    Style, TreeDirection, TreeLimits, format_duration, top_json, tree_json, write_top, write_tree,
+    Style, TreeDirection, TreeLimits, format_duration, groups_json, top_json, tree_json, write_groups, write_top,
+    write_tree,
 };
 
 use super::profile_file;
 use crate::cli::args::ReportArgs;
+use crate::cli::group::{By, Grouping};
 use crate::cli::plan::Surroundings;
 use crate::cli::time;
 use crate::error::Error;
@@ -38,6 +43,8 @@ pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCod
 /// # Errors
 /// When the filters leave nothing, or what the samples count can't be added up.
 pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<String, Error> {
+    let folded = args.fold_async.then(|| fold_async(profile));
+    let profile = folded.as_ref().unwrap_or(profile);
     let threads = select_threads(profile, &args.threads, &args.processes)
         .map_err(|error| Error::NothingFound(error.to_string()))?;
     let range = args.range.map_or(TimeRange::ALL, range_of);
@@ -47,20 +54,45 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
         return Err(Error::NothingFound(nothing_in(profile, &selection)));
     }
     let mut text = String::new();
-    match (args.tree || args.inverted, args.json) {
-        (true, true) => text = tree_as_json(profile, &values, args.inverted),
-        (true, false) => printed(tree_as_text(&mut text, profile, &values, args.inverted, style)),
-        (false, json) => {
-            let list = functions(profile, &values);
-            let most = args.top.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
-            if json {
-                text = top_json(profile, &list, most.unwrap_or(usize::MAX));
-            } else {
-                printed(write_top(&mut text, profile, &list, most.unwrap_or(DEFAULT_TOP), style));
-            }
+    if args.tree || args.inverted {
+        if args.json {
+            text = tree_as_json(profile, &values, args.inverted);
+        } else {
+            printed(tree_as_text(&mut text, profile, &values, args.inverted, style));
         }
+        return Ok(text);
     }
-    Ok(text)
+    let by = args.by.unwrap_or(By::Function);
+    let list = match by.grouping() {
+        Grouping::Functions => return Ok(functions_list(profile, &values, args, style)),
+        Grouping::Code(code) => groups(profile, &values, code),
+        Grouping::Threads => thread_groups(profile, &selection, Measure::Cpu)?,
+    };
+    Ok(groups_list(profile, &list, (args, by), style))
+}
+
+fn functions_list(profile: &Profile, values: &StackValues, args: &ReportArgs, style: Style) -> String {
+    let list = functions(profile, values);
+    if args.json {
+        return top_json(profile, &list, most(args, usize::MAX));
+    }
+    let mut text = String::new();
+    printed(write_top(&mut text, profile, &list, most(args, DEFAULT_TOP), style));
+    text
+}
+
+fn groups_list(profile: &Profile, list: &GroupList, (args, by): (&ReportArgs, By), style: Style) -> String {
+    if args.json {
+        return groups_json(profile, list, most(args, usize::MAX));
+    }
+    let mut text = String::new();
+    printed(write_groups(&mut text, profile, list, by.thing(), most(args, DEFAULT_TOP), style));
+    text
+}
+
+/// How many rows a list has at most.
+fn most(args: &ReportArgs, default: usize) -> usize {
+    args.top.map_or(default, |most| usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 fn tree_as_json(profile: &Profile, values: &StackValues, inverted: bool) -> String {
@@ -199,6 +231,10 @@ mod tests {
         assert!(run("--top 1").unwrap().ends_with("33.3 % in 1 more function\n"));
         assert!(run("--tree").unwrap().contains("total  ±95 %    self  function"));
         assert!(run("--inverted").unwrap().contains("share  ±95 %  function, below it its callers"));
+        assert!(run("--by thread").unwrap().ends_with("33.3 %    5.3  33.3 %  worker (tid 11)\n"));
+        assert!(run("--by category").unwrap().contains("total  category"));
+        assert_eq!(run("--by function").unwrap(), run("").unwrap());
+        assert_eq!(run("--fold-async").unwrap(), run("").unwrap(), "nothing is async here");
         for (line, rows, depth) in [("", 2, false), ("--top 1", 1, false), ("--tree", 2, true), ("--inverted", 2, true)]
         {
             let json: serde_json::Value = serde_json::from_str(&run(&format!("--json {line}")).unwrap()).unwrap();

@@ -47,7 +47,7 @@ fn program(built: Built, args: Vec<OsString>) -> ProgramPlan {
         env: built.env,
         name: built.target,
         build: Some(BuildInfo {
-            workspace_root: built.workspace_root,
+            workspace: built.workspace,
             watched: built.watched,
             package: built.package,
             profile: built.profile.name,

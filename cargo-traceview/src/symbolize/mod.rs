@@ -5,8 +5,9 @@
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
 //! - [`cache`]: names of earlier recordings
-//! - [`demangle`]: raw names to readable ones
-//! - [`origin`]: whose code a frame is
+//! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
+//! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
+//! - [`module_path`]: crate and module for names that lack them
 //! - [`unnamed`]: what stands for an address that nothing is known about
 //!
 //! All addresses here are the image's own (SVMA). Nothing here knows processes or samples.
@@ -26,15 +27,20 @@
 //! ```
 
 pub mod batch;
+pub mod build_directory;
 pub mod cache;
+mod crate_path;
 pub mod debug_file;
 pub mod demangle;
 mod dwarf;
 mod job;
+mod manifests;
+pub mod module_path;
 pub mod origin;
 mod parallel;
 mod partial;
 mod plt;
+mod readable;
 pub mod resolve;
 pub mod source;
 mod split;

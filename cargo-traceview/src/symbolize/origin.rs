@@ -1,13 +1,17 @@
 //! Whose code a frame is: the user's, a dependency's, the standard library's, or the system's.
 //!
-//! The path of the source file tells most: cargo, git checkouts and the standard library have their places. Without
-//! debug information only the function's name is left, which begins with its crate in Rust.
+//! The path of the source file tells most: cargo, git checkouts and the standard library have their places, and other
+//! sources have a manifest above them. Without debug information only the function's name is left, which begins with its
+//! crate in Rust; its version is in the lock file.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
 
+use super::crate_path::{generated_for, git_crate, registry_crate, std_crate, vendored_crate};
 use super::demangle::defining_crate;
+use super::manifests::Manifests;
 use super::resolve::Frame;
+use crate::cargo::workspace::{Workspace, crate_name};
 
 /// Whose code it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,9 +35,9 @@ pub enum Category {
 /// The crate a function belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CrateId {
-    /// The package's name where a path tells it (`serde-json`), else the crate's (`serde_json`).
+    /// The package's name where it is known (`serde-json`), else the crate's (`serde_json`).
     pub name: String,
-    /// The version, where a path tells it.
+    /// The version, where it is known.
     pub version: Option<String>,
 }
 
@@ -47,19 +51,60 @@ pub struct Origin {
 }
 
 /// What has to be known about a build to judge its frames.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct OriginRules {
     workspace_root: Option<PathBuf>,
-    /// As crates: with underscores.
-    workspace_crates: FxHashSet<String>,
+    /// By the names that symbols have.
+    crates: FxHashMap<String, Known>,
+    manifests: Manifests,
 }
 
+/// What is known of a crate by its name alone.
+#[derive(Clone, Debug)]
+struct Known {
+    id: CrateId,
+    is_own: bool,
+}
+
+/// What the compiler puts between a program and its allocator and panic handler.
+const RUSTC: &str = "__rustc";
+/// Crates that are part of the standard library but have names of their own there.
+const INSIDE_STD: [&str; 13] = [
+    "addr2line",
+    "adler2",
+    "compiler_builtins",
+    "gimli",
+    "hashbrown",
+    "memchr",
+    "miniz_oxide",
+    "object",
+    "panic_unwind",
+    "proc_macro",
+    "rustc_demangle",
+    "std_detect",
+    "unwind",
+];
+
 impl OriginRules {
-    /// Rules for a build of the workspace at `workspace_root` with the packages `workspace_packages`. Without a build
-    /// (a running program is attached to) both can be empty.
-    pub fn new(workspace_root: Option<PathBuf>, workspace_packages: impl IntoIterator<Item = String>) -> Self {
-        let workspace_crates = workspace_packages.into_iter().map(|name| name.replace('-', "_")).collect();
-        OriginRules { workspace_root, workspace_crates }
+    /// Rules for a program that was built in `workspace`; `None` where that is not known.
+    #[must_use]
+    pub fn new(workspace: Option<Workspace>) -> Self {
+        let Some(Workspace { root, members, locked }) = workspace else { return Self::default() };
+        let mut crates: FxHashMap<String, Known> = FxHashMap::default();
+        for package in locked {
+            let is_own = false;
+            let id = CrateId { name: package.package, version: Some(package.version) };
+            crates
+                .entry(crate_name(&id.name))
+                // Of several versions nobody knows which it is.
+                .and_modify(|known| known.id.version = None)
+                .or_insert(Known { id, is_own });
+        }
+        for member in members {
+            let id = CrateId { name: member.package, version: member.version };
+            crates.extend(member.crates.into_iter().map(|name| (name, Known { id: id.clone(), is_own: true })));
+        }
+        OriginRules { workspace_root: Some(root), crates, manifests: Manifests::default() }
     }
 
     /// Judges a frame of code in the file `image_path`.
@@ -74,130 +119,95 @@ impl OriginRules {
     }
 
     fn by_path(&self, file: &str, krate: Option<&str>, image_path: &Path) -> Option<Origin> {
-        let path = Path::new(file);
+        let path = &without_parents(Path::new(file));
         let below_root = self.workspace_root.as_ref().and_then(|root| path.strip_prefix(root).ok());
         // From the root on, as the workspace itself can lie in a checkout of cargo's.
-        let parts: Vec<&str> = below_root
-            .unwrap_or(path)
-            .components()
-            .filter(|component| !matches!(component, Component::CurDir))
-            .filter_map(|component| component.as_os_str().to_str())
-            .collect();
+        let parts: Vec<&str> =
+            below_root.unwrap_or(path).components().filter_map(|component| component.as_os_str().to_str()).collect();
         if let Some(crate_id) = std_crate(&parts) {
             return Some(Origin { category: Category::Std, crate_id: Some(crate_id) });
         }
-        let crate_id =
-            registry_crate(&parts).or_else(|| git_crate(&parts)).or_else(|| below_root.and_then(vendored_crate));
-        if let Some(crate_id) = crate_id {
-            return Some(Origin { category: Category::Dependency, crate_id: Some(crate_id) });
+        let dependency = |crate_id| Some(Origin { category: Category::Dependency, crate_id: Some(crate_id) });
+        if let Some(crate_id) = registry_crate(&parts) {
+            return dependency(crate_id);
+        }
+        if let Some(crate_id) = git_crate(&parts).or_else(|| below_root.and_then(vendored_crate)) {
+            return dependency(self.manifests.of_file(path).unwrap_or_else(|| self.with_version(crate_id)));
         }
         if let Some(package) = generated_for(&parts) {
             return self.generated(package);
         }
         // Distributions build with relative paths too.
-        let relative = self.workspace_root.is_some() && path.is_relative() && !is_system_path(image_path);
-        let named = |name: &&str| self.workspace_crates.contains(*name);
-        (below_root.is_some() || relative).then(|| Origin {
-            category: Category::Workspace,
-            crate_id: krate.filter(named).map(|name| CrateId { name: name.to_owned(), version: None }),
-        })
+        let relative = path.is_relative() && !is_system_path(image_path);
+        if let Some(root) = self.workspace_root.as_ref().filter(|_| below_root.is_some() || relative) {
+            let by_name = || krate.map(|name| self.of_name(name)).filter(|(_, is_own)| *is_own).map(|(id, _)| id);
+            let crate_id = self.manifests.of_file(&root.join(path)).or_else(by_name);
+            return Some(Origin { category: Category::Workspace, crate_id });
+        }
+        // Beside the workspace.
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            return self.manifests.of_file(path).and_then(dependency);
+        }
+        None
     }
 
     /// Code that a build script wrote belongs to the package of the script.
     fn generated(&self, package: &str) -> Option<Origin> {
-        let crate_id = Some(CrateId { name: package.to_owned(), version: None });
-        if self.workspace_crates.contains(&package.replace('-', "_")) {
-            Some(Origin { category: Category::Workspace, crate_id })
-        } else if self.workspace_crates.is_empty() {
-            None
-        } else {
-            Some(Origin { category: Category::Dependency, crate_id })
-        }
+        self.workspace_root.as_ref()?;
+        let (crate_id, is_own) = self.of_name(&crate_name(package));
+        // The path has the package's own name.
+        let crate_id = Some(CrateId { name: package.to_owned(), ..crate_id });
+        Some(Origin { category: if is_own { Category::Workspace } else { Category::Dependency }, crate_id })
     }
 
     fn by_crate(&self, krate: Option<&str>, is_rust_file: bool, has_file: bool, image_path: &Path) -> Origin {
-        let crate_id = krate.map(|name| CrateId { name: name.to_owned(), version: None });
-        let category = match krate {
-            Some(name) if self.workspace_crates.contains(name) => Category::Workspace,
-            Some("std" | "core" | "alloc") if !is_rust_file => Category::Std,
+        let system = has_file || is_system_path(image_path);
+        let Some(name) = krate else {
+            let category = if system { Category::System } else { Category::Other };
+            return Origin { category, crate_id: None };
+        };
+        let known = self.crates.get(name);
+        let category = match known {
+            Some(Known { is_own: true, .. }) => Category::Workspace,
+            _ if matches!(name, "std" | "core" | "alloc" | RUSTC) && !is_rust_file => Category::Std,
             // Rust source in no known place: a path dependency from outside the workspace.
-            Some(_) if is_rust_file => Category::Dependency,
-            _ if has_file || is_system_path(image_path) => Category::System,
+            _ if is_rust_file => Category::Dependency,
+            Some(_) if !is_system_path(image_path) => Category::Dependency,
+            None if self.workspace_root.is_some() && INSIDE_STD.contains(&name) => Category::Std,
+            _ if system => Category::System,
             _ => Category::Other,
         };
-        Origin { category, crate_id }
+        let name = if name == RUSTC { "std" } else { name };
+        Origin { category, crate_id: Some(self.of_name(name).0) }
+    }
+
+    /// The crate called `name` in symbols, and whether it is the workspace's.
+    fn of_name(&self, name: &str) -> (CrateId, bool) {
+        match self.crates.get(name) {
+            Some(known) => (known.id.clone(), known.is_own),
+            None => (CrateId { name: name.to_owned(), version: None }, false),
+        }
+    }
+
+    fn with_version(&self, crate_id: CrateId) -> CrateId {
+        let (known, _) = self.of_name(&crate_name(&crate_id.name));
+        if crate_id.version.is_none() && known.name == crate_id.name { known } else { crate_id }
     }
 }
 
-/// `/rustc/<hash>/library/<crate>/…`, the same below an installed `rust-src`, and `/rust/deps/<crate>-<version>/…`.
-fn std_crate(parts: &[&str]) -> Option<CrateId> {
-    let named = |name: &str| CrateId { name: name.to_owned(), version: None };
-    let library = match parts {
-        ["/", "rustc", _, "library", rest @ ..] => Some(rest),
-        ["/", "rust", "deps", package, ..] => return Some(split_version(package).unwrap_or_else(|| named(package))),
-        _ => find(parts, &["rustlib", "src", "rust", "library"]),
-    };
-    match library? {
-        // Parts of `core` with a repository of their own.
-        ["stdarch" | "portable-simd", ..] => Some(named("core")),
-        [name, ..] => Some(named(name)),
-        [] => None,
+/// A path without `.` and, as far as they have something to take away, `..`.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
     }
-}
-
-/// `…/registry/src/<index>/<name>-<version>/…`, wherever cargo's home is or was mapped to.
-fn registry_crate(parts: &[&str]) -> Option<CrateId> {
-    match find(parts, &["registry", "src"])? {
-        [_index, package, _, ..] => split_version(package),
-        _ => None,
-    }
-}
-
-/// `…/git/checkouts/<repository>-<hash>/<revision>/[…/<package>/]src/…`; the package of the repository's root is named
-/// after the repository.
-fn git_crate(parts: &[&str]) -> Option<CrateId> {
-    let [repository, _revision, below @ ..] = find(parts, &["git", "checkouts"])? else { return None };
-    let package = below.iter().position(|&part| part == "src").and_then(|src| src.checked_sub(1)).map(|at| below[at]);
-    let repository = repository.rsplit_once('-').map_or(*repository, |(name, _hash)| name);
-    Some(CrateId { name: package.unwrap_or(repository).to_owned(), version: None })
-}
-
-/// `vendor/<name>[-<version>]/…` in a workspace, where `cargo vendor` copies dependencies.
-fn vendored_crate(below_root: &Path) -> Option<CrateId> {
-    let directory = below_root.strip_prefix("vendor").ok()?.components().next()?.as_os_str().to_str()?;
-    Some(split_version(directory).unwrap_or_else(|| CrateId { name: directory.to_owned(), version: None }))
-}
-
-/// The package in `…/build/<package>-<16 hex digits>/out/…`.
-fn generated_for<'a>(parts: &[&'a str]) -> Option<&'a str> {
-    parts.windows(3).find_map(|window| {
-        let ["build", directory, "out"] = window else { return None };
-        let (package, hash) = directory.rsplit_once('-')?;
-        (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(package)
-    })
-}
-
-/// What follows `pattern` in `parts`.
-fn find<'p, 'a>(parts: &'p [&'a str], pattern: &[&str]) -> Option<&'p [&'a str]> {
-    let at = parts.windows(pattern.len()).position(|window| window == pattern)?;
-    Some(&parts[at + pattern.len()..])
-}
-
-/// Splits `<name>-<version>` at the first dash that a full version (`1.2.3…`) follows: names hold dashes and digits,
-/// and versions can hold dashes as well.
-fn split_version(package: &str) -> Option<CrateId> {
-    package.match_indices('-').find_map(|(at, _)| {
-        let (name, version) = (&package[..at], &package[at + 1..]);
-        (!name.is_empty() && is_version(version))
-            .then(|| CrateId { name: name.to_owned(), version: Some(version.to_owned()) })
-    })
-}
-
-/// Whether a text is `major.minor.patch`, with pre-release and build parts or without.
-fn is_version(text: &str) -> bool {
-    let core = text.split(['-', '+']).next().unwrap_or_default();
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    core.split('.').count() == 3 && core.split('.').all(number)
+    out
 }
 
 /// The crate that a Rust function belongs to, by its name; `None` for names that aren't Rust's.
@@ -229,12 +239,22 @@ fn is_system_path(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Category, CrateId, Origin, OriginRules};
+    use crate::cargo::workspace::{Locked, Member, Workspace};
     use crate::symbolize::Frame;
     use crate::symbolize::demangle::demangle;
     use std::path::Path;
 
     fn rules() -> OriginRules {
-        OriginRules::new(Some("/home/u/proj".into()), ["my-app".to_owned()])
+        let locked =
+            [("my-app", "0.3.0"), ("tokio", "1.54.1"), ("tokio-util", "0.7.1"), ("rand", "0.8.5"), ("rand", "0.9.0")];
+        let locked = locked.map(|(package, version)| Locked {
+            package: package.to_owned(),
+            version: version.to_owned(),
+            is_local: package == "my-app",
+        });
+        let (package, version) = ("my-app".to_owned(), Some("0.3.0".to_owned()));
+        let members = vec![Member { package, version, crates: vec!["my_app".to_owned(), "app".to_owned()] }];
+        OriginRules::new(Some(Workspace { root: "/home/u/proj".into(), members, locked: locked.to_vec() }))
     }
 
     fn frame(raw: &str, file: Option<&str>) -> Frame {
@@ -270,7 +290,7 @@ mod tests {
             (
                 "/home/u/.cargo/git/checkouts/tokio-0123456789abcdef/1a2b3c4/tokio-util/src/lib.rs".into(),
                 Dependency,
-                Some(("tokio-util", None)),
+                Some(("tokio-util", Some("0.7.1"))),
             ),
             (
                 "/home/u/.cargo/git/checkouts/my-lib-0123456789abcdef/1a2b3c4/src/lib.rs".into(),
@@ -290,10 +310,12 @@ mod tests {
             ("/home/u/proj/src/main.rs".into(), Workspace, None),
             ("src/main.rs".into(), Workspace, None),
             ("./src/main.rs".into(), Workspace, None),
+            ("/home/u/proj/tests/../src/main.rs".into(), Workspace, None),
+            ("/home/u/proj/../other/src/main.c".into(), System, None),
             (
                 "/home/u/proj/target/debug/build/my-app-0123456789abcdef/out/gen.rs".into(),
                 Workspace,
-                Some(("my-app", None)),
+                Some(("my-app", Some("0.3.0"))),
             ),
             (
                 "/home/u/proj/target/debug/build/other-0123456789abcdef/out/gen.rs".into(),
@@ -318,26 +340,31 @@ mod tests {
 
     #[test]
     fn names_where_there_is_no_path() {
-        use Category::{Other, Std, System, Workspace};
+        use Category::{Dependency, Other, Std, System, Workspace};
         let table = [
-            ("_ZN3std2rt10lang_start17h0123456789abcdefE", Std, Some("std")),
+            ("_ZN3std2rt10lang_start17h0123456789abcdefE", Std, Some(("std", None))),
             (
                 "_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
                 Std,
-                Some("alloc"),
+                Some(("alloc", None)),
             ),
-            ("_ZN42_$LT$$RF$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE", Std, Some("core")),
-            ("_ZN6my_app4main17h0123456789abcdefE", Workspace, Some("my_app")),
-            ("_ZN5tokio7runtime4park17h0123456789abcdefE", Other, Some("tokio")),
+            ("_ZN42_$LT$$RF$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE", Std, Some(("core", None))),
+            ("_ZN6my_app4main17h0123456789abcdefE", Workspace, Some(("my-app", Some("0.3.0")))),
+            ("_ZN3app4main17h0123456789abcdefE", Workspace, Some(("my-app", Some("0.3.0")))),
+            ("_ZN5tokio7runtime4park17h0123456789abcdefE", Dependency, Some(("tokio", Some("1.54.1")))),
+            ("_ZN4rand4fill17h0123456789abcdefE", Dependency, Some(("rand", None))),
+            ("_ZN7strange1f17h0123456789abcdefE", Other, Some(("strange", None))),
+            ("_ZN9hashbrown3raw4find17h0123456789abcdefE", Std, Some(("hashbrown", None))),
             // `impl my_app::Trait for alloc::vec::Vec`, written in my_app
-            ("_RNvXs_C6my_appNtNtC5alloc3vec3VecNtB4_5Trait1f", Workspace, Some("my_app")),
-            ("_RNvNtC3std2rt10lang_start", Std, Some("std")),
+            ("_RNvXs_C6my_appNtNtC5alloc3vec3VecNtB4_5Trait1f", Workspace, Some(("my-app", Some("0.3.0")))),
+            ("_RNvNtC3std2rt10lang_start", Std, Some(("std", None))),
+            ("_RNvC7___rustc12___rust_alloc", Std, Some(("std", None))),
             ("_ZNSt6thread4joinEv", Other, None),
             ("malloc", Other, None),
         ];
         for (raw, category, krate) in table {
             let got = rules().classify(&frame(raw, None), Path::new("/home/u/proj/target/release/my-app"));
-            assert_eq!(got, origin(category, krate.map(|name| (name, None))), "{raw}");
+            assert_eq!(got, origin(category, krate), "{raw}");
         }
         let libc = Path::new("/usr/lib/x86_64-linux-gnu/libc.so.6");
         assert_eq!(rules().classify(&frame("malloc", None), libc), origin(System, None));
@@ -347,10 +374,51 @@ mod tests {
     #[test]
     fn a_workspace_in_a_checkout_of_cargos() {
         let root = "/home/u/.cargo/git/checkouts/my-app-0123456789abcdef/1a2b3c4";
-        let rules = OriginRules::new(Some(root.into()), ["my-app".to_owned()]);
+        let member = Member { package: "my-app".to_owned(), version: None, crates: vec!["my_app".to_owned()] };
+        let workspace = Workspace { root: root.into(), members: vec![member], locked: Vec::new() };
         let raw = "_ZN6my_app4main17h0123456789abcdefE";
-        let got = rules.classify(&frame(raw, Some(&format!("{root}/src/main.rs"))), Path::new("/srv/my-app"));
-        assert_eq!(got, origin(Category::Workspace, Some(("my_app", None))));
+        let got = OriginRules::new(Some(workspace))
+            .classify(&frame(raw, Some(&format!("{root}/src/main.rs"))), Path::new("/srv/my-app"));
+        assert_eq!(got, origin(Category::Workspace, Some(("my-app", None))));
+    }
+
+    #[test]
+    fn packages_by_the_manifests_above_their_sources() {
+        let directory = tempfile::tempdir().unwrap();
+        for (package, version) in [("proj/member", "1.1.0"), ("beside", "2.2.0"), ("proj/vendor/rand", "0.8.5")] {
+            let root = directory.path().join(package);
+            std::fs::create_dir_all(&root).unwrap();
+            let name = package.rsplit('/').next().unwrap();
+            let manifest = format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\n");
+            std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+        }
+        let root = directory.path().join("proj");
+        let rules = OriginRules::new(Some(Workspace { root, members: Vec::new(), locked: Vec::new() }));
+        let classify = |rules: &OriginRules, file: &str| {
+            let file = if file.starts_with("../") {
+                directory.path().join(&file[3..]).display().to_string()
+            } else {
+                file.to_owned()
+            };
+            rules.classify(&frame("f", Some(&file)), Path::new("/srv/app"))
+        };
+        for (file, category, krate) in [
+            ("../proj/member/src/lib.rs", Category::Workspace, Some(("member", Some("1.1.0")))),
+            ("member/src/lib.rs", Category::Workspace, Some(("member", Some("1.1.0")))),
+            ("../proj/member/c/fast.c", Category::Workspace, Some(("member", Some("1.1.0")))),
+            ("../beside/src/lib.rs", Category::Dependency, Some(("beside", Some("2.2.0")))),
+            ("../beside/c/fast.c", Category::System, None),
+            ("../proj/vendor/rand/src/lib.rs", Category::Dependency, Some(("rand", Some("0.8.5")))),
+        ] {
+            assert_eq!(classify(&rules, file), origin(category, krate), "{file}");
+        }
+        let unknown = OriginRules::default();
+        let expected = origin(Category::Dependency, Some(("beside", Some("2.2.0"))));
+        assert_eq!(
+            classify(&unknown, "../beside/src/lib.rs"),
+            expected,
+            "nobody knows whose it is, but it is a package"
+        );
     }
 
     #[test]

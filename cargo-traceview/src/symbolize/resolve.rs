@@ -182,15 +182,19 @@ impl<'a> Naming<'a> {
 /// The name of the function that is not inlined: DWARF's, unless the symbol table has a better one.
 ///
 /// It has where DWARF's is a bare identifier and its own the whole path (debug information reduced to line tables), and
-/// where DWARF gives an internal alias (`__GI_getppid`) of what people call.
+/// where DWARF gives an internal alias (`__GI___libc_read`) of what people call (`read`): all addresses of a function have
+/// the one name that the symbol table prefers.
 fn outermost_name<'a>(dwarf: Option<&'a [u8]>, symbol: Option<TableSymbol<'a>>) -> Option<&'a [u8]> {
     let mangled = |name: &[u8]| std::str::from_utf8(name).is_ok_and(is_mangled);
-    let symbol = symbol.map(|symbol| symbol.name);
-    let Some(dwarf) = dwarf.filter(|name| !name.is_empty()) else { return symbol };
-    // A dot marks a piece or copy that the compiler made of the function (`f.part.0`).
-    let better =
-        |symbol: &&[u8]| mangled(symbol) || (underscores(symbol) < underscores(dwarf) && !symbol.contains(&b'.'));
-    if mangled(dwarf) { Some(dwarf) } else { symbol.filter(better).or(Some(dwarf)) }
+    let name = symbol.map(|symbol| symbol.name);
+    let Some(dwarf) = dwarf.filter(|name| !name.is_empty()) else { return name };
+    let better = |symbol: &TableSymbol<'_>| {
+        let internal = underscores(symbol.name).cmp(&underscores(dwarf));
+        // A dot marks a piece or copy that the compiler made of the function (`f.part.0`).
+        let is_alias = internal.is_lt() || (internal.is_eq() && symbol.sized);
+        mangled(symbol.name) || (is_alias && !symbol.name.contains(&b'.'))
+    };
+    if mangled(dwarf) { Some(dwarf) } else { symbol.filter(better).map(|symbol| symbol.name).or(Some(dwarf)) }
 }
 
 /// The one copy of a text.

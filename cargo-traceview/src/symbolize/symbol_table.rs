@@ -24,6 +24,8 @@ pub struct TableSymbol<'a> {
     pub svma: u64,
     /// Its length: as stated, or up to the next symbol where the file states none.
     pub size: u64,
+    /// Whether the file states its length: then all of it is this function.
+    pub sized: bool,
 }
 
 /// The symbol tables of one image, `.symtab` and `.dynsym` taken together.
@@ -101,7 +103,12 @@ impl SymbolTable {
         let after = self.pieces.partition_point(|piece| piece.start <= svma);
         let piece = self.pieces[..after].last().filter(|piece| svma < piece.end)?;
         let symbol = &self.symbols[piece.symbol as usize];
-        Some(TableSymbol { name: self.name(symbol), svma: symbol.svma, size: symbol.end - symbol.svma })
+        Some(TableSymbol {
+            name: self.name(symbol),
+            svma: symbol.svma,
+            size: symbol.end - symbol.svma,
+            sized: symbol.sized,
+        })
     }
 
     /// Number of functions with distinct addresses.

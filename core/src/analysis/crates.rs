@@ -53,7 +53,8 @@ pub fn crate_shares(profile: &Profile, list: &FunctionList, facts: &FunctionFact
     shares
 }
 
-fn group_of(profile: &Profile, facts: &FunctionFacts, function: FunctionId) -> CrateGroup {
+/// What `function` is grouped under.
+pub(super) fn group_of(profile: &Profile, facts: &FunctionFacts, function: FunctionId) -> CrateGroup {
     let row = function.index();
     if let Some(origin) = profile.functions.origin[row] {
         return CrateGroup::Crate(origin);
@@ -69,7 +70,8 @@ fn group_of(profile: &Profile, facts: &FunctionFacts, function: FunctionId) -> C
     }
 }
 
-fn name_of(profile: &Profile, group: CrateGroup) -> &str {
+/// What a group is called, without a version.
+pub(super) fn name_of(profile: &Profile, group: CrateGroup) -> &str {
     match group {
         CrateGroup::Crate(id) => profile.string(profile.crates[id.index()].name),
         CrateGroup::Kernel => "kernel",

@@ -74,7 +74,7 @@ impl Fixture {
             _ if name.contains("+0x") => FunctionKind::Unsymbolized,
             _ => FunctionKind::Native,
         };
-        let origin = name.split_once("::").map(|(origin, _)| origin);
+        let origin = name.split_once("::").map(|(origin, _)| origin).filter(|origin| !origin.starts_with('<'));
         let mut function = Function { kind, ..Function::named(self.builder.string(name)) };
         if let Some(origin) = origin {
             let [crate_name, version, path] =

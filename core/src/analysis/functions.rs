@@ -94,13 +94,14 @@ fn function_totals(profile: &Profile, stack_totals: &[Amount]) -> Vec<Amount> {
     totals
 }
 
-enum Step {
+/// A step of [`walk`].
+pub(super) enum Step {
     Enter(StackId),
     Leave(StackId),
 }
 
 /// Visits the stack nodes with samples depth first. It goes by links, not by calls: stacks can be of any depth.
-fn walk(profile: &Profile, stack_totals: &[Amount], mut visit: impl FnMut(Step)) {
+pub(super) fn walk(profile: &Profile, stack_totals: &[Amount], mut visit: impl FnMut(Step)) {
     let prefix = &profile.stacks.prefix;
     let mut first_root = None;
     let mut first_child = vec![None; prefix.len()];

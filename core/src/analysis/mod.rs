@@ -2,14 +2,18 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`] (passes over the stacks, none of them recursive).
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] comes
+//! before all that: it makes another profile.
 
 mod amount;
+mod async_fold;
+mod async_names;
 mod call_tree;
 mod crates;
 mod facts;
 mod filter;
 mod functions;
+mod groups;
 mod interval;
 mod inverted;
 mod retain;
@@ -25,11 +29,13 @@ mod brute_force;
 pub(crate) mod fixture;
 
 pub use amount::{Amount, Share, Unit, percent};
+pub use async_fold::fold_async;
 pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;
 pub use filter::{Measure, NoSuchThread, Selection, select_threads};
 pub use functions::{FunctionList, FunctionRow, HotLine, functions};
+pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
 pub use stack_values::{MeasureError, StackValues, StackWaits};

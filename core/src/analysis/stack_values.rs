@@ -6,7 +6,7 @@ use super::amount::{Amount, Unit};
 use super::filter::{Measure, Selection};
 use super::waits::WaitKind;
 use super::whole::Whole;
-use crate::model::{CpuDelta, Profile, StackId, StackTable, Thread, Values, WeightUnit};
+use crate::model::{CpuDelta, Profile, StackId, StackTable, Thread, ThreadId, Values, WeightUnit};
 
 /// The amounts of a selection, by stack.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,6 +69,32 @@ impl StackValues {
     pub fn sample_counts(profile: &Profile, selection: &Selection) -> Self {
         let threads = selected_threads(profile, selection);
         Self::add_up(profile, &threads, selection, (Measure::Samples, Unit::Samples))
+    }
+
+    /// What `measure` counts in each thread of `selection`, whatever the stack.
+    ///
+    /// # Errors
+    /// When the samples of the selected threads can't be added up.
+    pub fn of_threads(
+        profile: &Profile,
+        selection: &Selection,
+        measure: Measure,
+    ) -> Result<Vec<(ThreadId, Amount)>, MeasureError> {
+        let unit = unit_of(profile, &selected_threads(profile, selection), measure)?;
+        let amount_of = |id: ThreadId| {
+            let thread = &profile.threads[id.index()];
+            let mut amount = Amount::default();
+            if measure != Measure::OffCpu {
+                let counted = Counted::of(profile, thread, measure, unit);
+                counted.visit(thread, selection, |_, value| amount.add_one(value));
+            }
+            if matches!(measure, Measure::OffCpu | Measure::Wall) {
+                let times = thread.waits.iter().map(|wait| selection.range.overlap(wait.start, wait.duration));
+                times.filter(|time| time.0 != 0).for_each(|time| amount.add_one(to_float(time.0)));
+            }
+            (id, amount)
+        };
+        Ok(selection.thread_ids(profile).into_iter().map(amount_of).collect())
     }
 
     fn add_up(profile: &Profile, threads: &[&Thread], selection: &Selection, (measure, unit): (Measure, Unit)) -> Self {
@@ -148,42 +174,13 @@ impl StackValues {
     }
 
     fn add_samples(&mut self, thread: &Thread, selection: &Selection, counted: Counted<'_>) {
-        let rows = selection.sample_rows(&thread.samples, thread.timed);
-        let stacks = &thread.samples.stack[rows.clone()];
-        match counted {
-            Counted::Cpu(deltas) => self.add_cpu(stacks, &deltas[rows], |nanos| nanos),
-            Counted::CpuPresence(deltas) => self.add_cpu(stacks, &deltas[rows], |_| 1.0),
-            Counted::Weights(Values::Ones, scale) => self.add_weights(stacks, std::iter::repeat(scale)),
-            Counted::Weights(Values::Integer(weights), scale) => {
-                self.add_weights(stacks, weights[rows].iter().map(|weight| to_float(*weight) * scale));
-            }
-            Counted::Weights(Values::Float(weights), scale) => {
-                self.add_weights(stacks, weights[rows].iter().map(|weight| weight * scale));
-            }
-            Counted::Nothing => {}
-        }
-    }
-
-    fn add_cpu(&mut self, stacks: &[Option<StackId>], deltas: &[CpuDelta], value_of: impl Fn(f64) -> f64) {
-        for (stack, delta) in stacks.iter().zip(deltas) {
-            let Some(nanos) = delta.get().filter(|nanos| nanos.0 != 0) else { continue };
-            let value = value_of(to_float(nanos.0));
+        counted.visit(thread, selection, |stack, value| {
             self.squares += value * value;
             match stack {
                 Some(stack) => self.own[stack.index()].add_one(value),
                 None => self.without_stack.add_one(value),
             }
-        }
-    }
-
-    fn add_weights(&mut self, stacks: &[Option<StackId>], weights: impl Iterator<Item = f64>) {
-        for (stack, value) in stacks.iter().zip(weights) {
-            let Some(stack) = stack else { continue };
-            if value.is_finite() && value != 0.0 {
-                self.squares += value * value;
-                self.own[stack.index()].add_one(value);
-            }
-        }
+        });
     }
 
     fn add_waits(&mut self, profile: &Profile, threads: &[&Thread], selection: &Selection) {
@@ -240,6 +237,36 @@ impl<'a> Counted<'a> {
                 Self::Weights(&samples.weight, 1.0)
             }
             (Unit::Nanoseconds | Unit::Samples | Unit::Bytes, _) => Self::Nothing,
+        }
+    }
+
+    /// Tells `visit` what each of the selected samples of `thread` counts, if it counts anything, and at which stack.
+    fn visit(self, thread: &Thread, selection: &Selection, mut visit: impl FnMut(Option<StackId>, f64)) {
+        let rows = selection.sample_rows(&thread.samples, thread.timed);
+        let stacks = &thread.samples.stack[rows.clone()];
+        let cpu = |deltas: &[CpuDelta], value_of: &dyn Fn(f64) -> f64, visit: &mut dyn FnMut(Option<StackId>, f64)| {
+            for (stack, delta) in stacks.iter().zip(&deltas[rows.clone()]) {
+                if let Some(nanos) = delta.get().filter(|nanos| nanos.0 != 0) {
+                    visit(*stack, value_of(to_float(nanos.0)));
+                }
+            }
+        };
+        let mut weight = |stack: &Option<StackId>, value: f64| {
+            if stack.is_some() && value.is_finite() && value != 0.0 {
+                visit(*stack, value);
+            }
+        };
+        match self {
+            Self::Cpu(deltas) => cpu(deltas, &|nanos| nanos, &mut visit),
+            Self::CpuPresence(deltas) => cpu(deltas, &|_| 1.0, &mut visit),
+            Self::Weights(Values::Ones, scale) => stacks.iter().for_each(|stack| weight(stack, scale)),
+            Self::Weights(Values::Integer(weights), scale) => {
+                stacks.iter().zip(&weights[rows]).for_each(|(stack, value)| weight(stack, to_float(*value) * scale));
+            }
+            Self::Weights(Values::Float(weights), scale) => {
+                stacks.iter().zip(&weights[rows]).for_each(|(stack, value)| weight(stack, value * scale));
+            }
+            Self::Nothing => {}
         }
     }
 }

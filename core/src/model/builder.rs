@@ -59,6 +59,33 @@ impl ProfileBuilder {
         builder
     }
 
+    /// All of `profile` but its stacks. Samples, waits and markers carry those until they are
+    /// [replaced](Self::replace_stacks).
+    pub fn with_stacks_to_replace(profile: &Profile) -> Self {
+        let tables = Tables { stacks: super::StackTable::default(), ..profile.tables.clone() };
+        let functions = (0..tables.functions.len()).map(FunctionId::new);
+        let frames = (0..tables.frames.len()).map(FrameId::new);
+        Self {
+            functions: functions.map(|id| (tables.functions.get(id), id)).collect(),
+            frames: frames.map(|id| (tables.frames.get(id), id)).collect(),
+            tables,
+            ..Self::default()
+        }
+    }
+
+    /// Replaces the stacks that samples, waits and markers carry by those in `stacks`, by their old ids.
+    ///
+    /// # Panics
+    /// If there is none for a stack that is in use.
+    pub fn replace_stacks(&mut self, stacks: &[StackId]) {
+        for thread in &mut self.tables.threads {
+            let columns = [&mut thread.samples.stack, &mut thread.waits.stack, &mut thread.markers.stack];
+            for stack in columns.into_iter().flatten().flatten() {
+                *stack = stacks[stack.index()];
+            }
+        }
+    }
+
     /// The profile, if it keeps the rules of the model.
     ///
     /// # Errors

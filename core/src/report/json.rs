@@ -2,8 +2,8 @@
 //!
 //! Both have the shape `{unit, total, without_stack, complete, rows: […]}`: `total` is what shares are of,
 //! `without_stack` the part of it that no row has, `complete` says whether rows were left out. A row is `{name, module,
-//! file, line, crate, category, self, total, self_percent, total_percent, samples, self_interval}`; what is not known
-//! is `null`. Amounts are integers in `unit` (fractions only where a file's weights are), percentages have two
+//! file, line, crate, version, category, full_name, self, total, self_percent, total_percent, samples, self_interval}`;
+//! what is not known, or differs within a group, is `null`. Amounts are integers in `unit` (fractions only where a file's weights are), percentages have two
 //! decimals. Rows of a tree also have `depth` and `parent`, the index of the row that they belong below, and come in
 //! the order of the text: flat, because call trees can be deeper than JSON readers like.
 
@@ -53,14 +53,16 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+pub(super) struct Row<'a> {
     name: std::borrow::Cow<'a, str>,
-    module: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
+    pub(super) module: Option<&'a str>,
+    pub(super) file: Option<&'a str>,
+    pub(super) line: Option<u32>,
     #[serde(rename = "crate")]
-    origin: Option<&'a str>,
-    category: Option<&'a str>,
+    pub(super) origin: Option<&'a str>,
+    pub(super) version: Option<&'a str>,
+    pub(super) category: Option<&'a str>,
+    full_name: Option<&'a str>,
     #[serde(rename = "self")]
     own: Number,
     total: Number,
@@ -82,14 +84,30 @@ struct Place {
 impl<'a> Row<'a> {
     /// `line`: the hottest; without one the line where the function starts is given.
     fn of(labels: &Labels<'a>, whole: &Whole, callee: Callee, line: Option<u32>, own: Amount, total: Amount) -> Self {
-        let interval = whole.interval(own.value);
         Self {
-            name: labels.name(callee),
             module: labels.module(callee),
             file: labels.file(callee),
             line: line.or_else(|| labels.first_line(callee)),
             origin: labels.origin(callee),
+            version: labels.version(callee),
             category: labels.category(callee),
+            full_name: labels.full_name(callee),
+            ..Self::bare(labels.name(callee), whole, own, total)
+        }
+    }
+
+    /// A row of which only the name is known, and its amounts.
+    pub(super) fn bare(name: std::borrow::Cow<'a, str>, whole: &Whole, own: Amount, total: Amount) -> Self {
+        let interval = whole.interval(own.value);
+        Self {
+            name,
+            module: None,
+            file: None,
+            line: None,
+            origin: None,
+            version: None,
+            category: None,
+            full_name: None,
             own: Number(own.value),
             total: Number(total.value),
             self_percent: two_decimals(whole.percent(own.value)),
@@ -101,7 +119,7 @@ impl<'a> Row<'a> {
     }
 }
 
-fn document(whole: &Whole, complete: bool, rows: Vec<Row<'_>>) -> String {
+pub(super) fn document(whole: &Whole, complete: bool, rows: Vec<Row<'_>>) -> String {
     to_json(&Document {
         unit: whole.unit.name(),
         total: Number(whole.total.value),

@@ -55,6 +55,17 @@ impl<'a> Labels<'a> {
         Some(self.profile.string(self.profile.crates[origin.index()].name))
     }
 
+    /// The crate's version.
+    pub(super) fn version(&self, callee: Callee) -> Option<&'a str> {
+        let origin = self.profile.functions.origin[function(callee)?.index()]?;
+        Some(self.profile.string(self.profile.crates[origin.index()].version?))
+    }
+
+    /// The full name, where the readable one leaves something out.
+    pub(super) fn full_name(&self, callee: Callee) -> Option<&'a str> {
+        Some(self.profile.string(self.profile.functions.full_name[function(callee)?.index()]?))
+    }
+
     /// The category's name.
     pub(super) fn category(&self, callee: Callee) -> Option<&'a str> {
         match callee {
@@ -96,6 +107,17 @@ impl<'a> Labels<'a> {
         format!(" ({})", printable(&text))
     }
 
+    /// What tells functions apart whose readable names are equal: ` [h3f2a1]`, the beginning of the hash in the symbol.
+    pub(super) fn instance(&self, callee: Callee) -> String {
+        /// Digits that are shown.
+        const DIGITS: usize = 5;
+        let hash = self.full_name(callee).and_then(|full| {
+            let (_, hash) = full.rsplit_once("17h")?;
+            hash.get(..DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        });
+        hash.map_or_else(String::new, |hash| format!(" [h{hash}]"))
+    }
+
     /// `searcher.rs:412`, or the whole path if `full`.
     pub(super) fn place(&self, callee: Callee, line: Option<u32>, full: bool) -> String {
         let Some(path) = self.file(callee) else { return String::new() };
@@ -111,7 +133,15 @@ impl<'a> Labels<'a> {
 pub fn known_path(path: &str) -> &str {
     let behind = |marker: &str| path.split_once(marker).and_then(|(_, rest)| Some(rest.split_once('/')?.1));
     let of_std = path.strip_prefix("/rustc/").and_then(|rest| Some(rest.split_once("/library/")?.1));
-    of_std.or_else(|| behind("/registry/src/")).unwrap_or(path)
+    let of_deps = || path.strip_prefix("/rust/deps/");
+    let installed = || path.split_once("/lib/rustlib/src/rust/library/").map(|(_, rest)| rest);
+    // Distributions build in the directory beside: `./string/../sysdeps/x86_64/memmove.S`
+    let beside = || {
+        let (directory, rest) = path.strip_prefix("./")?.split_once("/../")?;
+        (!directory.contains('/')).then_some(rest)
+    };
+    let known = of_std.or_else(of_deps).or_else(|| behind("/registry/src/")).or_else(installed).or_else(beside);
+    known.unwrap_or(path)
 }
 
 /// The end of a source path that a person knows it by: its name, and its directory where many files have that name.
@@ -142,6 +172,11 @@ mod tests {
         let registry = "/home/me/.cargo/registry/src/index-1949cf8c/memchr-2.8.3/src/memmem/mod.rs";
         assert_eq!(known_path(registry), "memchr-2.8.3/src/memmem/mod.rs");
         assert_eq!(known_path("/rustc/59807616e1fa/library/core/src/cmp.rs"), "core/src/cmp.rs");
+        assert_eq!(known_path("/rust/deps/hashbrown-0.16.1/src/raw.rs"), "hashbrown-0.16.1/src/raw.rs");
+        let installed = "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs";
+        assert_eq!(known_path(installed), "core/src/cmp.rs");
+        assert_eq!(known_path("./string/../sysdeps/x86_64/memmove.S"), "sysdeps/x86_64/memmove.S");
+        assert_eq!(known_path("./string/strlen.c"), "./string/strlen.c");
         assert_eq!(known_path("/home/me/tool/src/main.rs"), "/home/me/tool/src/main.rs");
         assert_eq!(known_path("/registry/src/odd"), "/registry/src/odd");
         assert_eq!(short_path(registry), "memmem/mod.rs");

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use super::style::{Style, columns, shorten};
 
 /// The name column never gets narrower than this, however narrow the terminal.
@@ -51,6 +53,21 @@ pub(super) struct TableRow {
     pub(super) after: String,
     /// Whether it is greyed.
     pub(super) dim: bool,
+}
+
+/// Adds to the names of rows of one group that would read the same what `instance` says tells them apart. The group of
+/// a row, and the index that `instance` is asked for, are its entry of `groups` and its place.
+pub(super) fn tell_apart(rows: &mut [TableRow], groups: &[Option<usize>], instance: impl Fn(usize) -> String) {
+    let mut uses: FxHashMap<(Option<usize>, String), u32> = FxHashMap::default();
+    let key = |row: &TableRow, group: Option<usize>| (group, format!("{}{}", row.name.name, row.name.suffix));
+    for (row, group) in rows.iter().zip(groups) {
+        *uses.entry(key(row, *group)).or_default() += 1;
+    }
+    for (index, (row, group)) in rows.iter_mut().zip(groups).enumerate() {
+        if uses.get(&key(row, *group)).is_some_and(|uses| *uses > 1) {
+            row.name.suffix.insert_str(0, &instance(index));
+        }
+    }
 }
 
 /// Writes `rows` under `header`. Columns without content are left out.

@@ -3,12 +3,14 @@
 use serde_json::Value;
 
 use super::{
-    InfoSource, Style, SummaryLines, TreeDirection, TreeLimits, info_json, top_json, tree_json, write_info,
-    write_summary, write_top, write_tree,
+    InfoSource, Style, SummaryLines, TreeDirection, TreeLimits, groups_json, info_json, top_json, tree_json,
+    write_groups, write_info, write_summary, write_top, write_tree,
 };
 use crate::analysis::fixture::Fixture;
-use crate::analysis::{InvertedTree, Measure, Selection, StackValues, call_tree, functions};
-use crate::model::{ExitStatus, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning};
+use crate::analysis::{GroupBy, InvertedTree, Measure, Selection, StackValues, call_tree, functions, groups};
+use crate::model::{
+    ExitStatus, Frame, Function, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning,
+};
 
 const WIDE: Style = Style { width: None, color: false };
 const NARROW: Style = Style { width: Some(50), color: false };
@@ -123,6 +125,63 @@ fn the_hottest_functions_with_their_lines() {
         |37.0 % in 3 more functions",
     );
     assert_eq!(top(&profile, 1, Style { width: Some(44), color: false }), narrow);
+}
+
+#[test]
+fn functions_that_read_the_same_are_told_apart() {
+    let mut fixture = demo();
+    for (full, samples) in [("_ZN1g17h3f2a1b0000000000E", 30), ("_ZN1g17h00c4d10000000000E.llvm.7", 25)] {
+        let thread = fixture.thread("t", 5);
+        let [name, full] = ["g", full].map(|text| fixture.builder.string(text));
+        let function = fixture.builder.function(Function { full_name: Some(full), ..Function::named(name) });
+        let frame = fixture.builder.frame(Frame::of(function));
+        let stack = fixture.builder.stack(None, frame);
+        (0..samples).for_each(|time| fixture.sample(thread, time, Some(stack), Some(1_000_000)));
+    }
+    let profile = fixture.finish();
+    let text = top(&profile, 3, WIDE);
+    assert!(text.contains("  g [h3f2a1]\n") && text.contains("  g [h00c4d]\n"), "{text}");
+    assert!(text.contains("memchr::memmem::find (memchr 1.0)  "), "those that are alone need nothing: {text}");
+    assert!(top(&profile, 2, WIDE).contains("  g\n"), "what is not shown need not be told apart");
+    assert!(tree(&profile, Measure::Cpu, TreeLimits::NONE, WIDE).contains("g [h3f2a1]\n"));
+}
+
+fn by(profile: &Profile, by: GroupBy, thing: &str, most: usize) -> String {
+    let mut text = String::new();
+    write_groups(&mut text, profile, &groups(profile, &values(profile, Measure::Cpu), by), thing, most, WIDE).unwrap();
+    text
+}
+
+#[test]
+fn groups_of_code() {
+    let profile = demo().finish();
+    let crates = lines(
+        r"
+        |CPU time 100 ms in 100 samples
+        |  self  ±95 %   total  crate
+        |63.0 %    9.3  63.0 %  memchr 1.0
+        |20.0 %    7.8  95.0 %  demo
+        |15.0 %    7.0  15.0 %  kernel
+        | 2.0 %    3.2   2.0 %  libc.so.6
+        | 0.0 %    1.8   3.0 %  unknown",
+    );
+    assert_eq!(by(&profile, GroupBy::Crate, "crate", 20), crates);
+    let categories = lines(
+        r"
+        |CPU time 100 ms in 100 samples
+        |  self  ±95 %   total  category
+        |63.0 %    9.3  63.0 %  Dependency
+        |37.0 % in 4 more categories",
+    );
+    assert_eq!(by(&profile, GroupBy::Category, "category", 1), categories);
+    let json = parse(&groups_json(&profile, &groups(&profile, &values(&profile, Measure::Cpu), GroupBy::Crate), 1));
+    assert_eq!((&json["complete"], &json["total"]), (&false.into(), &100_000_000.into()));
+    let row = &json["rows"][0];
+    let expected = ["memchr 1.0", "memchr", "1.0"].map(Value::from);
+    assert_eq!([&row["name"], &row["crate"], &row["version"]], [&expected[0], &expected[1], &expected[2]]);
+    assert_eq!((&row["self"], &row["total_percent"], &row["module"]), (&63_000_000.into(), &63.0.into(), &Value::Null));
+    let empty = Fixture::new().finish();
+    assert!(by(&empty, GroupBy::Line, "line", 20).contains("No line was seen."));
 }
 
 #[test]
@@ -307,9 +366,10 @@ fn json_rows_add_up() {
     assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row["self"].as_i64())));
     assert_eq!(
         rows[0].to_string(),
-        r#"{"category":"Dependency","crate":"memchr","file":"src/memchr.rs","line":412,"module":"demo","#.to_owned()
-            + r#""name":"memchr::memmem::find","samples":63,"self":63000000,"self_interval":[53.22,71.82],"#
-            + r#""self_percent":63.0,"total":63000000,"total_percent":63.0}"#
+        r#"{"category":"Dependency","crate":"memchr","file":"src/memchr.rs","full_name":null,"line":412,"#.to_owned()
+            + r#""module":"demo","name":"memchr::memmem::find","samples":63,"self":63000000,"#
+            + r#""self_interval":[53.22,71.82],"self_percent":63.0,"total":63000000,"total_percent":63.0,"#
+            + r#""version":"1.0"}"#
     );
 
     let mut tree = call_tree(&profile, &values(&profile, Measure::Wall));

@@ -5,7 +5,7 @@ use std::fmt;
 use super::label::Labels;
 use super::number::{count, format_percent, headline};
 use super::style::Style;
-use super::table::{Name, TableRow, write_table};
+use super::table::{Name, TableRow, tell_apart, write_table};
 use crate::analysis::{Callee, FunctionList, FunctionRow, Whole};
 use crate::model::Profile;
 
@@ -53,7 +53,9 @@ pub(super) fn write_functions(
         after: "hottest line".to_owned(),
         dim: false,
     };
-    let rows: Vec<TableRow> = hot_rows(list).take(most).map(|row| table_row(labels, &list.whole, row, style)).collect();
+    let shown: Vec<&FunctionRow> = hot_rows(list).take(most).collect();
+    let mut rows: Vec<TableRow> = shown.iter().map(|row| table_row(labels, &list.whole, row, style)).collect();
+    tell_apart(&mut rows, &vec![None; shown.len()], |row| labels.instance(Callee::Function(shown[row].function)));
     write_table(out, &header, &rows, style)
 }
 

@@ -6,7 +6,7 @@ use super::label::Labels;
 use super::number::{count, format_percent, headline};
 use super::outline::{Outline, OutlineRow, TreeLimits};
 use super::style::Style;
-use super::table::{Name, TableRow, write_table};
+use super::table::{Name, TableRow, tell_apart, write_table};
 use super::top::{is_guess, plus_minus, write_stackless};
 use crate::analysis::{GrowingTree, Tree};
 use crate::model::Profile;
@@ -58,8 +58,10 @@ pub fn write_tree(
         dim: false,
     };
     let deepest = style.width.map_or(DEEPEST_INDENT, |width| width.saturating_sub(NUMBERS) / (2 * INDENT));
-    let rows: Vec<TableRow> =
+    let mut rows: Vec<TableRow> =
         outline.rows.iter().map(|row| table_row(&labels, tree, *row, direction, deepest)).collect();
+    let parents: Vec<Option<usize>> = outline.rows.iter().map(|row| row.parent).collect();
+    tell_apart(&mut rows, &parents, |row| labels.instance(tree.node(outline.rows[row].id).callee));
     write_table(out, &header, &rows, style)?;
     if outline.cut {
         writeln!(out, "… and more: only the first {} are shown", count(rows.len() as u64, "row"))?;

@@ -3,7 +3,7 @@
 use egui::{Color32, RichText, Ui};
 use traceview_core::analysis::{Callee, HotLine};
 use traceview_core::model::{FunctionId, FunctionKind, StandardCategory};
-use traceview_core::report::{printable, short_path};
+use traceview_core::report::{printable, short_path, shorten};
 
 use crate::document::Document;
 use crate::theme::Theme;
@@ -51,11 +51,11 @@ pub(super) fn short_place(document: &Document, hot: HotLine) -> Option<String> {
     Some(format!("{}:{}", short_path(source(document, hot.function)?), hot.line))
 }
 
-/// `/home/me/tool/src/searcher.rs:412`: the path as the profile has it, for other tools.
+/// `/home/me/tool/src/searcher.rs:412`: the path for other tools, that of the file on this machine if there is one.
 pub(super) fn full_place(document: &Document, function: FunctionId, line: Option<u32>) -> Option<String> {
-    let path = source(document, function)?;
+    let path = document.source_file(function)?;
     let line = line.or(document.profile.functions.line[function.index()]);
-    Some(line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}")))
+    Some(line.map_or_else(|| path.to_string(), |line| format!("{path}:{line}")))
 }
 
 /// The column of names.
@@ -84,9 +84,17 @@ pub(super) fn text_column(key: &'static str, title: &str, hint: &str) -> TableCo
 /// All of a name, and whose code it is.
 pub(super) fn describe(ui: &mut Ui, document: &Document, theme: &Theme, callee: Callee) {
     const WIDEST: f32 = 640.0;
+    /// Of a full name: more fills the screen.
+    const LONGEST: usize = 600;
     ui.set_max_width(WIDEST);
     let name = callee.name(&document.profile);
     ui.label(RichText::new(printable(&name)).monospace().color(theme.text));
+    if let Callee::Function(function) = callee
+        && let Some(full) = document.profile.functions.full_name[function.index()]
+    {
+        let full = shorten(document.profile.string(full), LONGEST);
+        ui.label(RichText::new(printable(&full)).monospace().small().color(theme.weak_text));
+    }
     let origin = match callee {
         Callee::Function(function) => origin(document, function),
         Callee::Wait(_) => None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
-use traceview_core::analysis::Measure;
+use traceview_core::analysis::{Measure, fold_async};
 use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
@@ -14,7 +14,7 @@ use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
 use crate::flows::Way;
-use crate::jobs::Jobs;
+use crate::jobs::{Job, Jobs, Poll, Progress};
 use crate::markers;
 use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, timeline};
 use crate::selection::{Picked, PickedKind};
@@ -23,14 +23,31 @@ use crate::widget::{TimeAxis, TimeView};
 
 /// An opened profile.
 pub(super) struct OpenDocument {
-    document: Arc<Document>,
+    own: Face,
+    /// The same with its async functions folded, once that was asked for.
+    folded: Option<Face>,
+    folding: Folding,
     state: State,
-    analyses: Analyses,
-    panels: Vec<Box<dyn Panel>>,
     /// Where in time the pointer is.
     pointer: Option<Time>,
+}
+
+/// A profile as it is shown, with the panels that show it: what these remember belongs to its stacks.
+struct Face {
+    document: Arc<Document>,
+    analyses: Analyses,
+    panels: Vec<Box<dyn Panel>>,
     /// Where the rows of the timeline end.
     row_bottoms: Vec<f32>,
+}
+
+/// The making of the folded profile.
+#[derive(Default)]
+enum Folding {
+    #[default]
+    No,
+    Wanted,
+    Working(Job<Document>),
 }
 
 /// Draws a part of a panel.
@@ -48,16 +65,19 @@ impl OpenDocument {
     pub(super) fn new(document: Arc<Document>) -> Self {
         Self {
             state: State::new(&document),
-            analyses: Analyses::default(),
-            panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
+            own: Face::new(document),
+            folded: None,
+            folding: Folding::No,
             pointer: None,
-            row_bottoms: timeline::row_bottoms(&document),
-            document,
         }
     }
 
     pub(super) fn document(&self) -> &Arc<Document> {
-        &self.document
+        &self.face().document
+    }
+
+    fn face(&self) -> &Face {
+        self.folded.as_ref().filter(|_| self.state.selection().fold_async).unwrap_or(&self.own)
     }
 
     #[cfg(test)]
@@ -72,11 +92,11 @@ impl OpenDocument {
 
     /// The profile in a few words.
     pub(super) fn headline(&self) -> String {
-        let profile = &self.document.profile;
+        let profile = &self.face().document.profile;
         let threads = profile.threads.len();
         let samples: usize = profile.threads.iter().map(|thread| thread.samples.len()).sum();
-        let length = if self.document.timed {
-            let TimeRange { start, end } = self.document.extent;
+        let length = if self.face().document.timed {
+            let TimeRange { start, end } = self.face().document.extent;
             format!("{}, ", format_duration(end - start))
         } else {
             String::new()
@@ -87,7 +107,7 @@ impl OpenDocument {
                 let program = program.rsplit('/').next().unwrap_or(program);
                 [&[program], &args.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat().join(" ")
             }
-            None => self.document.name.clone(),
+            None => self.face().document.name.clone(),
         };
         let what = beginning(&what, LONGEST_COMMAND);
         let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -96,7 +116,9 @@ impl OpenDocument {
 
     pub(super) fn ui(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, focus_search: bool) {
         let mut actions = Vec::new();
-        self.analyses.update(&self.document, self.state.selection(), jobs);
+        self.fold(jobs, &mut actions);
+        let face = Face::shown(&mut self.own, &mut self.folded, &self.state);
+        face.analyses.update(&face.document, self.state.selection(), jobs);
         self.tool_bar(ui, focus_search, &mut actions);
         self.status_bar(ui, jobs);
         self.panels(ui, theme, jobs, settings, &mut actions);
@@ -127,6 +149,10 @@ impl OpenDocument {
             Command::PreviousInRow if !self.is_marker_picked() => {
                 flame_chart::request_step(context, flame_chart::Step::Previous);
             }
+            Command::FoldAsync if self.state.selection().fold_async => {
+                self.state.apply(&Action::FoldAsync(false), now);
+            }
+            Command::FoldAsync if matches!(self.folding, Folding::No) => self.folding = Folding::Wanted,
             Command::FindNext => flame_chart::request_step(context, flame_chart::Step::NextMatch),
             Command::FindPrevious => flame_chart::request_step(context, flame_chart::Step::PreviousMatch),
             other => {
@@ -134,6 +160,32 @@ impl OpenDocument {
                     self.state.apply(&action, now);
                 }
             }
+        }
+    }
+
+    /// Shows the folded profile where that is wanted, as soon as there is one.
+    fn fold(&mut self, jobs: &Jobs, actions: &mut Vec<Action>) {
+        if matches!(self.folding, Folding::Wanted) && self.folded.is_none() {
+            let document = Arc::clone(&self.own.document);
+            let folded = move |_: &Progress| {
+                let profile = Arc::new(fold_async(&document.profile));
+                Document::new(document.name.clone(), document.path.clone(), profile)
+            };
+            self.folding = Folding::Working(jobs.start("async functions", folded));
+        }
+        if let Folding::Working(job) = &self.folding {
+            match job.poll() {
+                Poll::Pending => return,
+                Poll::Ready(document) => {
+                    self.folded = Some(Face::new(Arc::new(document)));
+                    self.folding = Folding::Wanted;
+                }
+                Poll::Lost => self.folding = Folding::No,
+            }
+        }
+        if matches!(self.folding, Folding::Wanted) {
+            self.folding = Folding::No;
+            actions.push(Action::FoldAsync(true));
         }
     }
 
@@ -146,7 +198,7 @@ impl OpenDocument {
             Command::ZoomOut => Action::Show(view.zoomed(1.0 / ZOOM_STEP, center)),
             Command::PanLeft => Action::Show(view.panned(-PAN_STEP)),
             Command::PanRight => Action::Show(view.panned(PAN_STEP)),
-            Command::ShowAll => Action::Show(self.document.extent),
+            Command::ShowAll => Action::Show(self.face().document.extent),
             Command::ShowSelected => Action::Show(self.selected_range()?),
             Command::Cancel => self.cancel()?,
             Command::NextInRow | Command::NextMarker => Action::JumpTo(self.marker_step(true)?),
@@ -170,11 +222,11 @@ impl OpenDocument {
     fn marker_step(&self, forward: bool) -> Option<Picked> {
         let selection = self.state.selection();
         let thread = selection.picked.map(|picked| picked.thread).or(selection.charted)?;
-        markers::step(&self.document, thread, selection.picked.as_ref(), selection.visible, forward)
+        markers::step(&self.face().document, thread, selection.picked.as_ref(), selection.visible, forward)
     }
 
     fn follow(&self, way: Way) -> Option<Picked> {
-        self.document.flows.follow(&self.document, &self.state.selection().picked?, way)
+        self.face().document.flows.follow(&self.face().document, &self.state.selection().picked?, way)
     }
 
     /// The selected box or range; a second time, exactly that without a margin.
@@ -183,7 +235,7 @@ impl OpenDocument {
         let range = selection.picked.map(|picked| self.range_of(&picked)).or(selection.range)?;
         let margin = Nanos((range.end - range.start).0 / 10);
         let with_margin = TimeRange { start: range.start + Nanos(-margin.0), end: range.end + margin };
-        let nearly = selection.visible == action::fit(with_margin, self.document.extent);
+        let nearly = selection.visible == action::fit(with_margin, self.face().document.extent);
         Some(if nearly { range } else { with_margin })
     }
 
@@ -193,7 +245,7 @@ impl OpenDocument {
         if picked.duration > Nanos::ZERO {
             return picked.range();
         }
-        let range = self.document.flows.range_with_neighbours(&self.document.profile.flows, picked);
+        let range = self.face().document.flows.range_with_neighbours(&self.face().document.profile.flows, picked);
         if range.start < range.end {
             return range;
         }
@@ -216,7 +268,7 @@ impl OpenDocument {
         } else if selection.threads.is_some() {
             Some(Action::SelectAllThreads)
         } else {
-            (selection.visible != self.document.extent).then_some(Action::Show(self.document.extent))
+            (selection.visible != self.face().document.extent).then_some(Action::Show(self.face().document.extent))
         }
     }
 
@@ -231,7 +283,7 @@ impl OpenDocument {
                     };
                     ui.add_enabled(enabled, Button::new(label)).on_hover_text(help).clicked().then_some(command)
                 };
-                let zoomed = self.state.selection().visible != self.document.extent;
+                let zoomed = self.state.selection().visible != self.face().document.extent;
                 let pressed = [
                     button(ui, "Back", Command::Undo, self.state.can_undo()),
                     button(ui, "Forward", Command::Redo, self.state.can_redo()),
@@ -260,8 +312,8 @@ impl OpenDocument {
         if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
             response.surrender_focus();
         }
-        if let Some(found) = self.analyses.found() {
-            let functions = self.document.profile.functions.len();
+        if let Some(found) = self.face().analyses.found() {
+            let functions = self.face().document.profile.functions.len();
             ui.label(RichText::new(format!("{} of {functions} functions", found.len())).weak());
         }
     }
@@ -278,12 +330,18 @@ impl OpenDocument {
         }
         if let Some(threads) = &selection.threads {
             let label = match threads.as_slice() {
-                [one] => format!("thread {}", traceview_core::report::shorten(self.document.thread_name(*one), 24)),
+                [one] => {
+                    format!("thread {}", traceview_core::report::shorten(self.face().document.thread_name(*one), 24))
+                }
                 several => format!("{} threads", several.len()),
             };
             if chip(ui, &label, "Count all threads again") {
                 actions.push(Action::SelectAllThreads);
             }
+        }
+        if selection.fold_async && chip(ui, "async folded", "Show runtime, wrappers and poll of async functions again")
+        {
+            actions.push(Action::FoldAsync(false));
         }
     }
 
@@ -291,17 +349,17 @@ impl OpenDocument {
         EguiPanel::bottom("status").show(ui, |ui| {
             ui.horizontal(|ui| {
                 let weak = |text: String| RichText::new(text).weak().size(STATUS_SIZE);
-                if self.document.timed {
+                if self.face().document.timed {
                     ui.label(weak(self.shown_time()));
                     if let Some(pointer) = self.pointer {
                         ui.separator();
                         ui.label(weak(format!("Pointer: {}", describe::moment(pointer))));
                     }
                 }
-                let warnings = self.document.profile.meta.warnings.len();
+                let warnings = self.face().document.profile.meta.warnings.len();
                 if warnings > 0 {
                     ui.separator();
-                    let all = self.document.profile.meta.warnings.iter();
+                    let all = self.face().document.profile.meta.warnings.iter();
                     let text: Vec<&str> = all.map(|warning| warning.message.as_str()).collect();
                     let label = format!("{warnings} warning{}", if warnings == 1 { "" } else { "s" });
                     ui.label(weak(label)).on_hover_text(text.join("\n"));
@@ -321,7 +379,7 @@ impl OpenDocument {
     fn shown_time(&self) -> String {
         let visible = self.state.selection().visible;
         let length = format_duration(visible.end - visible.start);
-        if visible == self.document.extent {
+        if visible == self.face().document.extent {
             return format!("whole recording · {length}");
         }
         let view = TimeView { range: visible, left: 0.0, width: 1000.0 };
@@ -330,18 +388,19 @@ impl OpenDocument {
 
     fn panels(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, actions: &mut Vec<Action>) {
         let mut pointed = None;
+        let Face { document, analyses, panels, row_bottoms } =
+            Face::shown(&mut self.own, &mut self.folded, &self.state);
         let mut context = PanelContext {
-            document: &self.document,
+            document,
             selection: self.state.selection(),
-            analyses: &self.analyses,
-            found: self.analyses.found().map(AsRef::as_ref),
+            analyses,
+            found: analyses.found().map(AsRef::as_ref),
             pointer: self.pointer,
             pointed: &mut pointed,
             theme,
             jobs,
             actions,
         };
-        let panels = &mut self.panels;
         let mut draw = |ui: &mut Ui, wanted: &dyn Fn(&PanelRow) -> bool, draw: Draw| {
             for (row, panel) in PANELS.iter().zip(panels.iter_mut()).filter(|(row, _)| wanted(row)) {
                 ui.push_id(row.name, |ui| draw(panel.as_mut(), ui, &mut context));
@@ -351,7 +410,7 @@ impl OpenDocument {
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         // Sizes are kept by name: what fits one number of threads does not fit another.
-        let (rows, separator) = (&self.row_bottoms, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
+        let (rows, separator) = (&*row_bottoms, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
         let lowest = rows.last().copied().unwrap_or_default();
         let top = EguiPanel::top(Id::unique(("timeline", lowest.to_bits()))).resizable(true).min_size(80.0);
         let top = top.default_size(timeline::default_height(rows, height) + separator);
@@ -374,6 +433,22 @@ impl OpenDocument {
         });
         CentralPanel::default().frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Middle, whole));
         self.pointer = pointed;
+    }
+}
+
+impl Face {
+    fn new(document: Arc<Document>) -> Self {
+        Self {
+            analyses: Analyses::default(),
+            panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
+            row_bottoms: timeline::row_bottoms(&document),
+            document,
+        }
+    }
+
+    /// The one that `state` asks for.
+    fn shown<'a>(own: &'a mut Self, folded: &'a mut Option<Self>, state: &State) -> &'a mut Self {
+        folded.as_mut().filter(|_| state.selection().fold_async).unwrap_or(own)
     }
 }
 

@@ -134,6 +134,37 @@ fn keys_zoom_pan_and_go_back() {
 }
 
 #[test]
+fn async_functions_are_folded_and_shown_in_full_again() {
+    let mut profile = TestProfile::recorded();
+    let thread = profile.thread("worker");
+    let task = "clone3;tokio::runtime::task::raw::poll;app::serve::{closure};app::read::{closure};app::parse";
+    profile.samples(thread, 0..20, task);
+    let mut window = profile_window(profile.finish());
+    let functions = |window: &Window| {
+        let document = window.state().document().expect("a profile is open");
+        let profile = &document.profile;
+        let leaf = profile.threads[0].samples.stack[0].expect("it has a stack");
+        let nodes: Vec<_> = profile.stacks.ancestors(leaf).collect();
+        let names = nodes.iter().rev().map(|node| document.function_name(document.function(*node)).to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    press(&mut window, Key::T);
+    window.run();
+    assert!(selection(&window).fold_async);
+    assert_eq!(functions(&window), "async app::serve async app::read app::parse");
+    assert!(window.query_all_by_label("async app::serve").next().is_some(), "a row of the table");
+    // The chip says so, and takes it back.
+    window.get_by_label("async folded  x").click();
+    window.run();
+    assert_eq!(functions(&window), task.replace(';', " "));
+    // It is a change of the view like others.
+    press_with(&mut window, Modifiers::COMMAND, Key::Z);
+    assert!(selection(&window).fold_async);
+    press(&mut window, Key::T);
+    assert!(!selection(&window).fold_async);
+}
+
+#[test]
 fn nothing_happens_behind_a_dialog() {
     let mut window = profile_window(lively());
     let before = selection(&window).clone();
