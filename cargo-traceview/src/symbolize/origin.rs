@@ -395,10 +395,9 @@ mod tests {
         let root = directory.path().join("proj");
         let rules = OriginRules::new(Some(Workspace { root, members: Vec::new(), locked: Vec::new() }));
         let classify = |rules: &OriginRules, file: &str| {
-            let file = if file.starts_with("../") {
-                directory.path().join(&file[3..]).display().to_string()
-            } else {
-                file.to_owned()
+            let file = match file.strip_prefix("../") {
+                Some(below) => directory.path().join(below).display().to_string(),
+                None => file.to_owned(),
             };
             rules.classify(&frame("f", Some(&file)), Path::new("/srv/app"))
         };

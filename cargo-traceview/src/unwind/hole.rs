@@ -41,10 +41,12 @@ pub(super) fn caller(
             return Ok(Some(caller));
         }
     }
-    if hole.leads_to_outermost {
-        return Ok(None);
+    match by_prologue {
+        // Before `clone` returns twice: in the thread that called it there is a return address, which a new one lacks.
+        Some(caller) => Ok(Some(caller)),
+        None if hole.leads_to_outermost => Ok(None),
+        None => Err(CutReason::NoRule),
     }
-    by_prologue.map(Some).ok_or(CutReason::NoRule)
 }
 
 /// Where in the file around it the call before return address `word` goes to, as far as that can be told.
