@@ -1,11 +1,13 @@
 //! The code of one process: what is mapped where, and the unwinding rules for it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
 use super::images::{ImageIndex, Images};
+use crate::image::Image;
 use crate::sampler::proc_fs::MapEntry;
 use crate::sampler::ptrace::sys::Tid;
 
@@ -35,15 +37,21 @@ pub(super) struct AddressSpace {
 impl AddressSpace {
     /// Code of no file at these addresses.
     #[cfg(test)]
-    pub(super) fn without_files(code: &[std::ops::Range<u64>]) -> Self {
-        let region = |code: &std::ops::Range<u64>| Region {
-            start: code.start,
-            end: code.end,
-            file_offset: 0,
-            image: None,
-            bias: 0,
-        };
+    pub(super) fn without_files(code: &[Range<u64>]) -> Self {
+        let region =
+            |code: &Range<u64>| Region { start: code.start, end: code.end, file_offset: 0, image: None, bias: 0 };
         Self { regions: code.iter().map(region).collect(), ..Self::default() }
+    }
+
+    /// The code of one file, mapped where it says.
+    pub(super) fn of_image(image: &Arc<Image>) -> Self {
+        let region =
+            |code: &Range<u64>| Region { start: code.start, end: code.end, file_offset: 0, image: Some(0), bias: 0 };
+        Self {
+            regions: image.code().iter().map(region).collect(),
+            tables: Arc::new([(0, Arc::new(FrameTable::new(Arc::clone(image))))].into_iter().collect()),
+            has_new_files: true,
+        }
     }
 
     /// What is mapped.

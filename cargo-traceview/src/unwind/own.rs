@@ -1,19 +1,24 @@
-//! Walks of a stack of this process, for what wants to know how long they take.
+//! Walks of a stack of this process, or of one that is made up: for what wants to know how long they take, and what they
+//! survive.
 
 use std::fmt;
+use std::sync::Arc;
+
+use gimli::{Register, X86_64};
 
 use super::address_space::AddressSpace;
 use super::images::Images;
 use super::registers::RegisterFile;
 use super::stack_copy::StackCopy;
 use super::walk::{RuleCache, Start, walk};
+use crate::image::Image;
 use crate::sampler::proc_fs::{self, Whereabouts};
 use crate::sampler::ptrace::sys::{self, Tid};
 
 /// No more of a stack is copied.
 const LARGEST: usize = 8 << 20;
 
-/// The copied stack of a thread of this process that slept.
+/// The copied stack of a thread.
 pub struct OwnStack {
     code: AddressSpace,
     cache: RuleCache,
@@ -43,10 +48,23 @@ impl OwnStack {
         Some(Self { code, cache: RuleCache::new(), start, bytes, addresses: Vec::new() })
     }
 
+    /// A stack of these bytes, from `sp` on, of a thread that runs at `pc` of a file which is mapped where it says.
+    #[must_use]
+    pub fn made_up(image: &Arc<Image>, (pc, sp): (u64, u64), bytes: Vec<u8>) -> Self {
+        let start =
+            Start::innermost(RegisterFile::all(std::array::from_fn(|register| match Register(register as u16) {
+                X86_64::RA => pc,
+                X86_64::RSP => sp,
+                // Near enough to lead somewhere.
+                _ => sp.wrapping_add(16 * register as u64),
+            })));
+        Self { code: AddressSpace::of_image(image), cache: RuleCache::new(), start, bytes, addresses: Vec::new() }
+    }
+
     /// Walks it; how many frames that were.
     pub fn walk(&mut self) -> usize {
         let sp = self.start.registers.sp();
-        let mut copy = StackCopy::of_bytes(sp, &self.bytes, sp + self.bytes.len() as u64);
+        let mut copy = StackCopy::of_bytes(sp, &self.bytes, sp.saturating_add(self.bytes.len() as u64));
         walk((&self.code, &mut self.cache), self.start, &mut copy, &mut self.addresses);
         self.addresses.len()
     }
