@@ -16,6 +16,7 @@
 
 pub mod build_id;
 pub mod bytes;
+mod entry;
 pub mod map;
 mod section;
 pub mod segment;
@@ -299,7 +300,7 @@ impl Headers {
             sections: section::read_sections(&table, data.len()),
             build_id,
             is_pie: header.e_type(endian) == elf::ET_DYN,
-            entry: header.e_entry(endian),
+            entry: entry::read(header, program_headers, data),
         })
     }
 }

@@ -253,6 +253,7 @@ pub(crate) struct SharedProcess {
     live: LiveThreads,
     mapped: bool,
     writable: Vec<(u64, u64)>,
+    watch: CodeWatch,
 }
 
 impl SharedProcess {
@@ -453,6 +454,7 @@ impl ThreadTable {
             live: Arc::clone(&process.live),
             mapped: process.mapped,
             writable: process.writable.clone(),
+            watch: process.watch.clone(),
         };
         Some((thread, shared))
     }
@@ -460,9 +462,10 @@ impl ThreadTable {
     /// Adds a thread that another tracer released.
     pub(crate) fn take(&mut self, thread: Thread, shared: SharedProcess) {
         let (tid, process) = (thread.tid, thread.process);
-        let SharedProcess { pid, live, mapped, writable } = shared;
+        let SharedProcess { pid, live, mapped, writable, watch } = shared;
         if self.alive.insert(pid, process) != Some(process) {
-            self.processes.entry(process).or_insert_with(|| Process::new(pid, live, mapped, writable));
+            let new = || Process { watch, ..Process::new(pid, live, mapped, writable) };
+            self.processes.entry(process).or_insert_with(new);
         }
         self.process(process).threads.push(tid);
         self.keep_files += usize::from(thread.keeps_files);

@@ -69,6 +69,16 @@ impl AddressSpace {
         self.tables.get(&image).map(Arc::as_ref)
     }
 
+    /// Whether this is the same code as `other`, as of the same map.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.regions, &other.regions)
+    }
+
+    /// Builds what would be built at the first walk: where a thread is held for walks it must not wait for that.
+    pub(super) fn prepare(&self) {
+        self.tables.values().for_each(|table| table.prepare());
+    }
+
     /// Whether the last map brought code of files that was not known before.
     pub(super) fn has_new_files(&self) -> bool {
         self.has_new_files
@@ -79,6 +89,10 @@ impl AddressSpace {
     pub(super) fn update(&mut self, maps: &[MapEntry], images: &mut Images, tid: Tid) -> bool {
         let regions: Arc<[Region]> =
             maps.iter().filter(|map| map.executable).map(|map| region(map, images, tid)).collect();
+        if regions == self.regions {
+            self.has_new_files = false;
+            return false;
+        }
         let is_new = |region: &&Region| region_at(&self.regions, region.start) != Some(*region);
         let has_news = regions.iter().any(|region| is_new(&region));
         self.has_new_files = regions.iter().filter(is_new).any(|region| region.image.is_some());

@@ -78,13 +78,15 @@ pub(super) fn places(
     read: impl Fn(u64) -> Option<u64>,
     mut is_after_call: impl FnMut(u64) -> bool,
 ) -> Vec<Place> {
-    let mut is_place = |address: u64| read(address + 8).is_some_and(&mut is_after_call);
+    let mut is_place = |address: u64| address.checked_add(8).and_then(&read).is_some_and(&mut is_after_call);
     let exact = size.and_then(|size| sp.checked_add(size)).filter(|address| is_place(*address));
     if let Some(address) = exact {
         return vec![Place { address, exact: true }];
     }
+    // The stack pointer can be anything, such as −1.
+    let Some(start) = sp.checked_next_multiple_of(8) else { return Vec::new() };
     let end = sp.saturating_add(REACH);
-    let found = (sp.next_multiple_of(8)..end).step_by(8).filter(|address| is_place(*address)).take(MOST_TRIES);
+    let found = (start..end).step_by(8).filter(|address| is_place(*address)).take(MOST_TRIES);
     found.map(|address| Place { address, exact: false }).collect()
 }
 
@@ -102,5 +104,13 @@ mod tests {
         assert_eq!(found(Some(0x10)), [place(0x1010, true)]);
         assert_eq!(found(Some(0x20)), [place(0x1010, false), place(0x1030, false)], "a wrong size is not trusted");
         assert_eq!(found(None), [place(0x1010, false), place(0x1030, false)]);
+    }
+
+    #[test]
+    fn nothing_is_found_at_the_end_of_all_addresses() {
+        for sp in [u64::MAX, u64::MAX - 7, u64::MAX - 20] {
+            assert_eq!(places(sp, Some(0), |_| Some(7), |_| false), []);
+            assert_eq!(places(sp, None, |_| None, |_| true), []);
+        }
     }
 }

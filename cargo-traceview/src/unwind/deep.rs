@@ -2,6 +2,7 @@
 //! pages that are needed, for a limited time.
 
 use std::cell::RefCell;
+use std::fmt;
 
 use super::address_space::AddressSpace;
 use super::registers::RegisterFile;
@@ -21,17 +22,26 @@ pub(crate) struct DeepRules {
 }
 
 /// A stack that was walked while its thread was held.
-#[derive(Debug)]
 pub(crate) struct HeldWalk {
     /// As [`walk`] gives them.
     pub(crate) addresses: Vec<u64>,
     /// How it ended.
     pub(crate) end: WalkEnd,
+    /// By whose rules.
+    code: AddressSpace,
+}
+
+impl HeldWalk {
+    /// Whether it was walked by the rules of another map than that of `code`.
+    pub(super) fn is_outdated(&self, code: &AddressSpace) -> bool {
+        !self.code.is(code)
+    }
 }
 
 impl DeepRules {
     /// The rules of `code`.
     pub(super) fn of(code: &AddressSpace) -> Self {
+        code.prepare();
         Self { code: code.clone(), cache: RefCell::new(RuleCache::new()) }
     }
 
@@ -42,7 +52,13 @@ impl DeepRules {
         let mut addresses = Vec::new();
         let walked =
             walk((&self.code, &mut self.cache.borrow_mut()), Start::innermost(registers), &mut memory, &mut addresses);
-        HeldWalk { addresses, end: walked.end }
+        HeldWalk { addresses, end: walked.end, code: self.code.clone() }
+    }
+}
+
+impl fmt::Debug for HeldWalk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldWalk").field("addresses", &self.addresses).field("end", &self.end).finish_non_exhaustive()
     }
 }
 
@@ -100,5 +116,28 @@ impl Pieces {
         let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
         let word = self.bytes[..self.len].get(offset..offset.checked_add(8)?)?;
         word.try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampler::proc_fs;
+    use crate::unwind::images::Images;
+
+    #[test]
+    fn walks_know_when_their_rules_are_of_another_map() {
+        let us = Tid::try_from(std::process::id()).unwrap();
+        let maps = proc_fs::parse_maps(&proc_fs::read_thread_file(us, us, "maps").unwrap());
+        let (mut code, mut images) = (AddressSpace::default(), Images::default());
+        assert!(code.update(&maps, &mut images, us));
+        let walk = DeepRules::of(&code).walk_held(us, RegisterFile::at(8, 8));
+        assert!(!walk.is_outdated(&code));
+        assert!(!code.update(&maps, &mut images, us) && !walk.is_outdated(&code), "nothing changed");
+        let is_last = |map: &&proc_fs::MapEntry| map.executable && map.inode != 0;
+        let unloaded = maps.iter().rfind(is_last).unwrap().start;
+        let fewer: Vec<_> = maps.into_iter().filter(|map| map.start != unloaded).collect();
+        assert!(!code.update(&fewer, &mut images, us), "there is no code that was not known before");
+        assert!(walk.is_outdated(&code));
     }
 }

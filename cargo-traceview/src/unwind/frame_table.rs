@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use gimli::{
-    BaseAddresses, CieOrFde, DebugFrame, EhFrame, EhFrameHdr, FrameDescriptionEntry, LittleEndian, UnwindContext,
-    UnwindSection,
+    BaseAddresses, CieOrFde, DebugFrame, EhFrame, EhFrameHdr, EhFrameOffset, FrameDescriptionEntry, LittleEndian,
+    UnwindContext, UnwindSection,
 };
 
 use super::instructions;
@@ -165,7 +165,7 @@ impl FrameTable {
         let (_, before) = self.header_entry(svma)?;
         let byte = |svma: u64| self.code(svma).and_then(|code| code.first()).copied();
         let is_padding = |byte: Option<u8>| matches!(byte, None | Some(0x90 | 0xcc | 0x66 | 0x0f | 0x00));
-        let lowest = before.end.max(svma.saturating_sub(LARGEST_HOLE)).next_multiple_of(ALIGNMENT);
+        let lowest = before.end.max(svma.saturating_sub(LARGEST_HOLE)).checked_next_multiple_of(ALIGNMENT)?;
         let follows = (!is_padding(byte(before.end))).then_some(before.end);
         let behind_padding = (lowest..=svma)
             .step_by(ALIGNMENT as usize)
@@ -227,7 +227,10 @@ impl FrameTable {
     /// whatever its rules say and its stack looks like.
     fn is_program_start(&self, svma: u64) -> bool {
         let entry = self.image.entry();
-        entry != 0 && svma.checked_sub(entry).is_some_and(|offset| offset < START_CODE)
+        entry != 0
+            && svma.checked_sub(entry).is_some_and(|offset| offset < START_CODE)
+            // What follows has a caller.
+            && self.function(svma).is_none_or(|function| function.contains(&entry))
     }
 
     fn rule_of_stub(&self, svma: u64) -> Rule {
@@ -257,10 +260,19 @@ impl FrameTable {
     /// Where the entry for `svma` is.
     fn place(&self, svma: u64) -> Option<Place> {
         self.place_by_header(svma).or_else(|| {
-            let index = self.index.get_or_init(|| self.build_index());
+            let index = self.index();
             let behind = index.partition_point(|entry| entry.start <= svma);
             index[..behind].last().filter(|entry| svma < entry.end).map(|entry| entry.place)
         })
+    }
+
+    /// Builds what else would be built when it is needed.
+    pub(super) fn prepare(&self) {
+        self.index();
+    }
+
+    fn index(&self) -> &[Entry] {
+        self.index.get_or_init(|| self.build_index())
     }
 
     fn place_by_header(&self, svma: u64) -> Option<Place> {
@@ -273,7 +285,10 @@ impl FrameTable {
         let header = self.eh_frame_hdr.as_ref()?;
         let header = EhFrameHdr::new(&header.bytes, LittleEndian).parse(&self.bases, 8).ok()?;
         let table = header.table()?;
-        let offset = table.pointer_to_offset(table.lookup(svma, &self.bases).ok()?).ok()?;
+        let entry = table.lookup(svma, &self.bases).ok()?.direct().ok()?;
+        // Nothing says that it lies behind the section's start.
+        let offset = entry.checked_sub(header.eh_frame_ptr().direct().ok()?)?;
+        let offset = EhFrameOffset(usize::try_from(offset).ok()?);
         let function = entry_in(&self.eh_frame()?, &self.bases, offset)?;
         (function.start <= svma).then_some((Place::EhFrame(offset.0), function))
     }

@@ -101,12 +101,14 @@ enum NextChange {
 }
 
 /// What a walk needed of a copy.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Need {
     /// How many bytes from the stack pointer on.
     used: usize,
     /// The last address that it lacked.
     missed: Option<u64>,
+    /// Where the other memory starts that it read.
+    others: Vec<u64>,
 }
 
 struct Unwinder<'a> {
@@ -244,7 +246,8 @@ impl Unwinder<'_> {
         let has_new_libraries = has_news && code.has_new_files();
         let (tid, seat) = (snapshot.tid, snapshot.seat);
         let recycled = match snapshot.stack {
-            Stack::Copied(Copied { bytes: buffer, len, end: high, .. }) => {
+            Stack::Copied(Copied { bytes: buffer, len, end: high, others }) => {
+                let others = others.iter().map(|(start, _)| (*start, need.others.contains(start))).collect();
                 let ran_out = end == WalkEnd::Cut(CutReason::TooDeep);
                 let elsewhere = need.missed.filter(|_| end == WalkEnd::Cut(CutReason::Elsewhere));
                 let is_deep = need.used > LARGEST_COPY || (ran_out && len >= LARGEST_COPY);
@@ -253,15 +256,27 @@ impl Unwinder<'_> {
                 // Above the outermost frame are only a thread's own data, or the program's arguments.
                 let needs_all = ran_out || (end == WalkEnd::Root && need.used as u64 >= in_use - in_use / 8);
                 let whole_until = needs_all.then_some(high);
-                Recycled { tid, used: need.used, ran_out, whole_until, elsewhere, has_new_libraries, deep, buffer }
+                Recycled {
+                    tid,
+                    used: need.used,
+                    ran_out,
+                    whole_until,
+                    elsewhere,
+                    others,
+                    has_new_libraries,
+                    deep,
+                    buffer,
+                }
             }
-            // It was walked by rules that lack code which was loaded since: the next one needs those of now.
-            Stack::Walked(_) if has_news => Recycled {
+            // It was walked by the rules of code that is not all there is by now, or was unloaded, and whoever met the
+            // change first need not have been this thread: the next walk needs those of now.
+            Stack::Walked(walk) if walk.is_outdated(code) => Recycled {
                 tid,
                 used: LARGEST_COPY,
                 ran_out: true,
                 whole_until: None,
                 elsewhere: None,
+                others: Vec::new(),
                 has_new_libraries,
                 deep: Some(Box::new(DeepRules::of(code))),
                 buffer: Vec::new(),
@@ -277,7 +292,7 @@ impl Unwinder<'_> {
         let start = Start::innermost(snapshot.registers);
         match &snapshot.stack {
             Stack::Copied(_) => self.walk_copy(process, snapshot, start),
-            Stack::Walked(HeldWalk { addresses, end }) => {
+            Stack::Walked(HeldWalk { addresses, end, .. }) => {
                 self.addresses.clone_from(addresses);
                 (Walked { end: *end, last: start }, Need::default())
             }
@@ -292,7 +307,7 @@ impl Unwinder<'_> {
         if walked.end == WalkEnd::Root && copy.is_outdated(snapshot) {
             walked.end = WalkEnd::Cut(CutReason::Elsewhere);
         }
-        (walked, Need { used: copy.used(), missed: copy.missed() })
+        (walked, Need { used: copy.used(), missed: copy.missed(), others: copy.used_others() })
     }
 
     /// Whether code is met at an address where none is known.

@@ -16,6 +16,8 @@ pub(super) struct StackCopy<'a> {
     /// Memory of a thread that sleeps, for what was not copied.
     asleep: Option<Pieces>,
     used: usize,
+    /// Which of the other parts were needed.
+    used_others: Vec<u64>,
     missed: Option<u64>,
 }
 
@@ -28,17 +30,30 @@ impl<'a> StackCopy<'a> {
             Stack::Walked(_) => (vec![(sp, &[][..])], sp),
         };
         let asleep = (!snapshot.was_held).then(|| Pieces::of(snapshot.tid));
-        Self { parts, end, tid: Some(snapshot.tid), asleep, used: 0, missed: None }
+        Self { parts, end, tid: Some(snapshot.tid), asleep, used: 0, used_others: Vec::new(), missed: None }
     }
 
     /// These bytes from `start` on, of memory up to `end`.
     pub(super) fn of_bytes(start: u64, bytes: &'a [u8], end: u64) -> Self {
-        Self { parts: vec![(start, bytes)], end, tid: None, asleep: None, used: 0, missed: None }
+        Self {
+            parts: vec![(start, bytes)],
+            end,
+            tid: None,
+            asleep: None,
+            used: 0,
+            used_others: Vec::new(),
+            missed: None,
+        }
     }
 
     /// How many bytes from the stack pointer on were needed so far.
     pub(super) fn used(&self) -> usize {
         self.used
+    }
+
+    /// Where the other parts start that were needed.
+    pub(super) fn used_others(self) -> Vec<u64> {
+        self.used_others
     }
 
     /// The last address that was needed, but not copied.
@@ -72,7 +87,11 @@ impl Memory for StackCopy<'_> {
             self.used = self.used.max(end);
             return Ok(word);
         }
-        if let Some(word) = self.copied_word(address) {
+        let other = self.parts.iter().skip(1).find_map(|(start, bytes)| Some((*start, word(*start, bytes, address)?)));
+        if let Some((start, word)) = other {
+            if !self.used_others.contains(&start) {
+                self.used_others.push(start);
+            }
             return Ok(word);
         }
         if let Some(word) = self.asleep.as_mut().and_then(|pieces| pieces.read(address).ok()) {
@@ -119,5 +138,6 @@ mod tests {
         assert_eq!((copy.word(0x7010), copy.missed()), (Err(CutReason::Elsewhere), Some(0x7010)));
         assert_eq!(copy.word(0x0ff8), Err(CutReason::Elsewhere));
         assert_eq!(copy.word(u64::MAX - 3), Err(CutReason::Elsewhere));
+        assert_eq!(copy.used_others(), [0x7000]);
     }
 }

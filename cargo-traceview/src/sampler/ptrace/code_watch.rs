@@ -2,7 +2,9 @@
 //! alone nobody could tell them apart. So after each look at a thread the first bytes of its libraries are compared with
 //! what they were, and when they changed the memory map is read again before the look is reported. The thread runs meanwhile.
 
-use std::hash::{DefaultHasher, Hasher as _};
+use std::hash::Hasher as _;
+
+use rustc_hash::FxHasher;
 
 use super::super::event::Event;
 use super::super::proc_fs::{self, MapEntry};
@@ -20,7 +22,7 @@ const HEAD: usize = 1024;
 const STAYING: [&str; 7] = ["ld-", "libc.", "libc-", "libm.", "libgcc_s.", "libstdc++.", "libpthread"];
 
 /// The libraries of a process.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CodeWatch {
     /// Where each starts.
     starts: Vec<u64>,
@@ -68,20 +70,22 @@ fn library_starts(maps: &[MapEntry]) -> Vec<u64> {
     starts
 }
 
+/// What tells the library that starts at `start`.
+fn head(tid: Tid, start: u64) -> u64 {
+    let mut head = [0; HEAD];
+    let len = sys::read_memory(tid, start, &mut head);
+    let mut hasher = FxHasher::default();
+    hasher.write(&head[..len]);
+    hasher.finish()
+}
+
 impl Tracer<'_> {
     /// Sees whether the libraries of the thread's process are those that the unwinder knows of.
     pub(super) fn check_code(&mut self, tid: Tid) {
         let Some(thread) = self.table.get(tid) else { return };
         let (index, pid) = (thread.process, thread.pid);
         let process = self.table.process(index);
-        let has_changed = process.watch.has_changed(|start| {
-            let mut head = [0; HEAD];
-            let len = sys::read_memory(tid, start, &mut head);
-            let mut hasher = DefaultHasher::new();
-            hasher.write(&head[..len]);
-            hasher.finish()
-        });
-        if has_changed && sys::monotonic_ns() >= process.map_rests_until {
+        if process.watch.has_changed(|start| head(tid, start)) && sys::monotonic_ns() >= process.map_rests_until {
             self.see_code(tid, pid);
         }
     }
@@ -96,6 +100,8 @@ impl Tracer<'_> {
         let time = sys::monotonic_ns();
         let process = self.table.process(index);
         process.watch.note(&maps);
+        // At once: what takes a library's place before the next look must not pass for it.
+        process.watch.has_changed(|start| head(tid, start));
         process.map_rests_until = time + MAP_RESTS * (time - started);
         self.send(Event::Maps { process: index, tid, time, maps });
     }

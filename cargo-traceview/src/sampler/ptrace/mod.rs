@@ -80,6 +80,8 @@ pub(crate) struct Recycled {
     pub(crate) whole_until: Option<u64>,
     /// An address that it would have needed in memory that its stack pointer was not in.
     pub(crate) elsewhere: Option<u64>,
+    /// Where copies of other memory start, and whether it read them.
+    pub(crate) others: Vec<(u64, bool)>,
     /// Whether libraries were met that the tracer does not know of.
     pub(crate) has_new_libraries: bool,
     /// To walk such stacks where they are, when copying does not do.
@@ -430,6 +432,7 @@ impl<'a> Tracer<'a> {
                     needed.max(thread.stack_need - thread.stack_need / 8).clamp(SMALL_STACK, LARGEST_COPY)
                 };
                 thread.whole_until = recycled.whole_until.unwrap_or(thread.whole_until);
+                thread.windows.note_use(&recycled.others);
                 if let Some(address) = recycled.elsewhere {
                     thread.windows.need(address);
                 }
