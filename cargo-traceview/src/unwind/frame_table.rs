@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use gimli::{
-    BaseAddresses, CieOrFde, DebugFrame, EhFrame, EhFrameHdr, EhFrameOffset, FrameDescriptionEntry, LittleEndian,
-    UnwindContext, UnwindSection,
+    BaseAddresses, CieOrFde, DebugFrame, EhFrame, EhFrameOffset, FrameDescriptionEntry, LittleEndian, UnwindContext,
+    UnwindSection,
 };
 
 use super::instructions;
@@ -19,6 +19,9 @@ const START_CODE: u64 = 0x60;
 
 /// The longest call takes so many bytes.
 const LONGEST_CALL: u64 = 7;
+
+/// The end of the longest instruction that does nothing.
+const LONGEST_PADDING: u64 = 8;
 
 /// Hand-written functions without rules are no longer than this.
 const LARGEST_HOLE: u64 = 4096;
@@ -165,13 +168,19 @@ impl FrameTable {
         let (_, before) = self.header_entry(svma)?;
         let byte = |svma: u64| self.code(svma).and_then(|code| code.first()).copied();
         let is_padding = |byte: Option<u8>| matches!(byte, None | Some(0x90 | 0xcc | 0x66 | 0x0f | 0x00));
+        let is_behind_padding = |svma: u64| {
+            let before =
+                svma.checked_sub(LONGEST_PADDING).and_then(|start| self.code(start)?.get(..LONGEST_PADDING as usize));
+            before.is_none_or(instructions::ends_with_padding)
+        };
         let lowest = before.end.max(svma.saturating_sub(LARGEST_HOLE)).checked_next_multiple_of(ALIGNMENT)?;
         let follows = (!is_padding(byte(before.end))).then_some(before.end);
         let behind_padding = (lowest..=svma)
             .step_by(ALIGNMENT as usize)
-            .filter(|start| (follows.is_none() && *start == lowest) || is_padding(byte(start.wrapping_sub(1))));
+            .filter(|start| (follows.is_none() && *start == lowest) || is_behind_padding(*start));
         let start = behind_padding.last().or(follows)?;
-        self.code(start)?.get(..usize::try_from(svma - start).ok()?)
+        // The entry before can be that of the function itself, if it has no rule there that can be read.
+        self.code(start)?.get(..usize::try_from(svma.checked_sub(start)?).ok()?)
     }
 
     /// What is known of code that has no rule.
@@ -280,14 +289,30 @@ impl FrameTable {
         function.contains(&svma).then_some(place)
     }
 
+    /// The header's table as all linkers make it, and what its numbers are added to: for each function, in order, where it
+    /// starts and where its entry is. `None` if it is another, or empty.
+    fn header_table(&self) -> Option<(u64, &[[u8; 8]])> {
+        const FOUR_BYTES_TO_HERE: u8 = 0x1b;
+        const FOUR_BYTES: u8 = 0x03;
+        const FOUR_BYTES_TO_HEADER: u8 = 0x3b;
+        let header = self.eh_frame_hdr.as_ref()?;
+        let (head, table) = header.bytes.split_at_checked(12)?;
+        let [1, FOUR_BYTES_TO_HERE, FOUR_BYTES, FOUR_BYTES_TO_HEADER, _, _, _, _, count @ ..] = head else {
+            return None;
+        };
+        let count = u32::from_le_bytes(count.try_into().ok()?);
+        let rows = table.as_chunks().0.get(..usize::try_from(count).ok()?)?;
+        (!rows.is_empty()).then_some((header.svma, rows))
+    }
+
     /// The last entry of the header's table that starts at `svma` or before.
     fn header_entry(&self, svma: u64) -> Option<(Place, Range<u64>)> {
-        let header = self.eh_frame_hdr.as_ref()?;
-        let header = EhFrameHdr::new(&header.bytes, LittleEndian).parse(&self.bases, 8).ok()?;
-        let table = header.table()?;
-        let entry = table.lookup(svma, &self.bases).ok()?.direct().ok()?;
+        let (base, rows) = self.header_table()?;
+        let word = |bytes: [u8; 4]| base.wrapping_add_signed(i32::from_le_bytes(bytes).into());
+        let behind = rows.partition_point(|[a, b, c, d, ..]| word([*a, *b, *c, *d]) <= svma);
+        let [.., a, b, c, d] = *rows[..behind].last()?;
         // Nothing says that it lies behind the section's start.
-        let offset = entry.checked_sub(header.eh_frame_ptr().direct().ok()?)?;
+        let offset = word([a, b, c, d]).checked_sub(self.eh_frame.as_ref()?.svma)?;
         let offset = EhFrameOffset(usize::try_from(offset).ok()?);
         let function = entry_in(&self.eh_frame()?, &self.bases, offset)?;
         (function.start <= svma).then_some((Place::EhFrame(offset.0), function))
@@ -296,10 +321,7 @@ impl FrameTable {
     /// Entries of `.debug_frame`, and those of `.eh_frame` if no header's table can be read.
     fn build_index(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
-        let header = self.eh_frame_hdr.as_ref();
-        let header =
-            header.and_then(|section| EhFrameHdr::new(&section.bytes, LittleEndian).parse(&self.bases, 8).ok());
-        if header.is_none_or(|header| header.table().is_none())
+        if self.header_table().is_none()
             && let Some(section) = self.eh_frame()
         {
             collect(&section, &self.bases, &mut entries, Place::EhFrame);
@@ -367,5 +389,99 @@ fn collect<'a, S: UnwindSection<Bytes<'a>>>(
         let CieOrFde::Fde(entry) = entry else { continue };
         let Ok(entry) = entry.parse(S::cie_from_offset) else { continue };
         entries.push(Entry { start: entry.initial_address(), end: entry.end_address(), place: place(entry.offset()) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// Memory in which each word is made of its address.
+    struct Anything;
+
+    impl Memory for Anything {
+        fn word(&mut self, address: u64) -> Result<u64, CutReason> {
+            Ok(address.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        }
+
+        fn code(&self, _: u64, _: &mut [u8]) -> usize {
+            0
+        }
+    }
+
+    /// Numbers that look random and are the same each time.
+    fn next(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    fn library() -> Image {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let path = maps.split_ascii_whitespace().find(|field| field.contains("/libgcc_s")).unwrap();
+        Image::open(path.as_ref()).unwrap()
+    }
+
+    /// Whatever can be asked of the table for an address.
+    fn ask(table: &FrameTable, svma: u64, context: &mut Context) {
+        let registers = RegisterFile::all(std::array::from_fn(|index| svma.rotate_left(index as u32 * 3)));
+        let found = table.rule(svma, svma & 1 == 0, context);
+        if let Rule::Plain(plain) = found.rule {
+            let _ = plain.step(&registers, svma & 2 == 0, &mut Anything);
+        }
+        let _ = table.step(svma, context, &registers, &mut Anything);
+        table.hole(svma, context).is_reached_from(svma.wrapping_sub(16));
+        let _ = (table.code_in_hole(svma), table.function(svma), table.code_before(svma));
+    }
+
+    #[test]
+    fn the_headers_table_leads_to_every_entry() {
+        let table = FrameTable::new(Arc::new(library()));
+        let mut entries = Vec::new();
+        collect(&table.eh_frame().unwrap(), &table.bases, &mut entries, Place::EhFrame);
+        assert!(table.header_table().is_some() && entries.len() > 50);
+        for Entry { start, end, .. } in entries {
+            assert_eq!([start, end - 1].map(|svma| table.function(svma)), [Some(start..end), Some(start..end)]);
+        }
+        assert!(table.index().is_empty(), "no entry is there twice");
+    }
+
+    #[test]
+    fn damaged_files_do_no_harm() {
+        let library = library();
+        let whole = library.data().to_vec();
+        let offset = |name: &str| {
+            let section = library.section(name).unwrap();
+            let segment = library
+                .segments()
+                .iter()
+                .find(|segment| segment.svma <= section.svma && section.svma < segment.svma + segment.mem_size);
+            let segment = segment.unwrap();
+            ((section.svma - segment.svma + segment.file_offset) as usize, section.bytes.len())
+        };
+        let parts = [(0, 0x400), offset(".eh_frame_hdr"), offset(".eh_frame"), offset(".eh_frame")];
+        let code = library.section(".text").unwrap().svma_range();
+        let (mut state, mut context) = (7, Context::new());
+        for round in 0..400_usize {
+            let mut bytes = whole.clone();
+            let (start, len) = parts[round % parts.len()];
+            for _ in 0..=round % 17 * 20 {
+                // Mostly where the sections begin, which says how to read the rest.
+                let reach = if next(&mut state) % 2 == 0 { 64 } else { len };
+                let place = start + next(&mut state) as usize % reach;
+                bytes[place] = [0, 0xff, 0x80, next(&mut state) as u8][next(&mut state) as usize % 4];
+            }
+            let Ok(image) = Image::from_bytes(bytes, PathBuf::from("damaged")) else { continue };
+            let table = FrameTable::new(Arc::new(image));
+            for _ in 0..50 {
+                let any = next(&mut state);
+                ask(&table, code.start + any % (code.end - code.start), &mut context);
+                ask(&table, any, &mut context);
+                ask(&table, u64::MAX - any % 32, &mut context);
+            }
+        }
     }
 }

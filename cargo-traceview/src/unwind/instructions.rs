@@ -113,6 +113,21 @@ pub(super) fn prologue(code: &[u8]) -> (Vec<u16>, u64) {
     }
 }
 
+/// Whether code ends with what fills the room between functions: `nop` in its forms, or `int3`. That its last byte could be
+/// such a one's is not enough: calls and numbers end with 0 too.
+pub(super) fn ends_with_padding(code: &[u8]) -> bool {
+    const PADDING: [&[u8]; 7] = [
+        &[0x90],
+        &[0xcc],
+        &[0x0f, 0x1f, 0x00],
+        &[0x0f, 0x1f, 0x40, 0x00],
+        &[0x0f, 0x1f, 0x44, 0x00, 0x00],
+        &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+        &[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+    ];
+    PADDING.iter().any(|padding| code.ends_with(padding))
+}
+
 /// Whether the code at the return address of a signal's handler is what the kernel's frame is left by:
 /// `mov $15,%rax; syscall` in its two encodings.
 pub(super) fn is_signal_return(code: &[u8]) -> bool {
@@ -220,6 +235,19 @@ mod tests {
             [0x80, 0x3d, 1, 2, 3, 4, 0, 0x75, 0x2b, 0x55, 0x48, 0x83, 0x3d, 1, 2, 3, 4, 0, 0x48, 0x89, 0xe5];
         assert_eq!(prologue(&at_the_end), (vec![6], 0));
         assert_eq!(prologue(&[]), (vec![], 0));
+    }
+
+    #[test]
+    fn padding_is_told_from_code_that_ends_with_zero() {
+        let padding: [&[u8]; 4] = [
+            &[0xc3, 0x90],
+            &[0xc3, 0xcc],
+            &[0xc3, 0x66, 0x0f, 0x1f, 0x44, 0, 0],
+            &[0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
+        ];
+        // call, and a mov of 0
+        let code: [&[u8]; 3] = [&[0xe8, 0x10, 0x20, 0, 0], &[0xc7, 0x45, 0xf8, 0, 0, 0, 0], &[]];
+        assert!(padding.into_iter().all(ends_with_padding) && !code.into_iter().any(ends_with_padding));
     }
 
     #[test]

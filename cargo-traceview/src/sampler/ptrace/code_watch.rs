@@ -34,8 +34,8 @@ impl CodeWatch {
     /// The memory map of the process is this.
     pub(super) fn note(&mut self, maps: &[MapEntry]) {
         let starts = library_starts(maps);
-        let new = starts.iter().filter(|start| !self.starts.contains(start)).copied();
-        let old = self.watched.iter().map(|(start, _)| *start).filter(|start| starts.contains(start));
+        let new = starts.iter().filter(|start| self.starts.binary_search(start).is_err()).copied();
+        let old = self.watched.iter().map(|(start, _)| *start).filter(|start| starts.binary_search(start).is_ok());
         self.watched = new.chain(old).take(MOST).map(|start| (start, None)).collect();
         self.starts = starts;
     }
