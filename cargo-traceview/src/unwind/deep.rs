@@ -12,8 +12,12 @@ use crate::sampler::ptrace::sys::{self, Tid};
 /// No thread is held for longer than this to walk its stack.
 const HOLD_NS: i64 = 500_000;
 
-/// Memory is read in pieces of this size, aligned to it.
+/// Memory is read in pieces of this size.
 const PIECE: usize = 16 << 10;
+
+/// A piece starts so many bytes below what is needed first: the return address of a frame is, and the registers that were
+/// saved below it are next.
+const BELOW: u64 = 128;
 
 /// What is needed to walk stacks of a process elsewhere than in the unwinder: its rules as they were at some moment.
 pub(crate) struct DeepRules {
@@ -106,10 +110,16 @@ impl Pieces {
         if let Some(word) = self.word(address) {
             return Ok(word);
         }
-        self.start = address & !7;
         self.bytes.resize(PIECE, 0);
-        self.len = sys::read_memory(self.tid, self.start, &mut self.bytes);
-        self.word(address).ok_or(CutReason::Unreadable)
+        // Nothing may be mapped below.
+        for start in [address.saturating_sub(BELOW), address] {
+            self.start = start & !7;
+            self.len = sys::read_memory(self.tid, self.start, &mut self.bytes);
+            if let Some(word) = self.word(address) {
+                return Ok(word);
+            }
+        }
+        Err(CutReason::Unreadable)
     }
 
     fn word(&self, address: u64) -> Option<u64> {
@@ -124,6 +134,19 @@ mod tests {
     use super::*;
     use crate::sampler::proc_fs;
     use crate::unwind::images::Images;
+
+    #[test]
+    fn a_frames_return_address_and_registers_are_read_at_once() {
+        let us = Tid::try_from(std::process::id()).unwrap();
+        let words: Vec<u64> = (0..8192).collect();
+        let address = |index: usize| (&raw const words[index]) as u64;
+        let mut pieces = Pieces::of(us);
+        assert_eq!(pieces.read(address(4000)), Ok(4000));
+        let start = pieces.start;
+        assert_eq!([3999, 3994, 4100].map(|index| pieces.read(address(index))), [Ok(3999), Ok(3994), Ok(4100)]);
+        assert_eq!(pieces.start, start, "nothing was read again");
+        assert_eq!(pieces.read(8), Err(CutReason::Unreadable));
+    }
 
     #[test]
     fn walks_know_when_their_rules_are_of_another_map() {
