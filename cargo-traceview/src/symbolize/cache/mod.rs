@@ -13,7 +13,7 @@ mod key;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -62,12 +62,15 @@ impl NameCache {
 
     /// What is kept for an image.
     pub(super) fn read(&self, key: &Key) -> Option<Stored> {
-        let file = File::open(self.path(key)).ok()?;
-        if file.metadata().ok()?.len() > MAX_FILE_BYTES {
+        let path = self.path(key);
+        // Looked at before opening: a FIFO would be waited for, and a device has no end.
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return None;
         }
+        let file = File::open(path).ok()?;
         let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut &file, &mut bytes).ok()?;
+        (&file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         let stored = Stored::parse(bytes, key)?;
         // What is in use is deleted last. That this can fail, where the file is another user's, does no harm.
         let _ = file.set_modified(SystemTime::now());
