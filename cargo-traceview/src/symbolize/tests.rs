@@ -290,6 +290,36 @@ fn what_the_linker_dropped_is_nowhere() {
     }
 }
 
+/// A unit that claims to be split off, so that the reader of single addresses gets it: a function, and inlined into it one in
+/// the other as deep as no stack is.
+const BOTTOMLESS: &str = r#"
+__attribute__((noinline)) void known(void) { __asm__ volatile(".skip 64, 0x90"); }
+int main(void) { known(); }
+__asm__(".pushsection .debug_abbrev,\"\",@progbits\n"
+    ".byte 1,0x11,1, 0xb1,0x42,0x07, 0x11,0x01, 0x12,0x07, 0,0\n"
+    ".byte 2,0x2e,1, 0x11,0x01, 0x12,0x07, 0,0\n .byte 3,0x1d,1, 0,0, 0\n"
+    ".popsection\n .pushsection .debug_info,\"\",@progbits\n"
+    ".long 2f-1f\n 1: .short 4\n .long 0\n .byte 8\n"
+    ".byte 1\n .quad 0x1234, known, 64\n .byte 2\n .quad known, 64\n"
+    ".fill 200000,1,3\n .fill 200000,1,0\n .byte 0,0\n 2: .popsection\n");
+"#;
+
+#[test]
+fn functions_inlined_without_end_cost_no_more_than_themselves() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(image) = compile_source(directory.path(), BOTTOMLESS, &["-O1", "-g0"]) else { return };
+    let source = SymbolSource::load(Arc::clone(&image));
+    assert!(source.has_debug_info());
+    let of_known = |svma: &u64| source.symbols().find(*svma).is_some_and(|symbol| symbol.name == b"known");
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().filter(of_known).take(64).collect();
+    assert!(svmas.len() >= 60, "{}", svmas.len());
+    let mut symbolizer = source.symbolizer();
+    for (svma, resolved) in svmas.iter().zip(symbolize_image(&image, &svmas, &|_| {})) {
+        assert_eq!(names(&resolved), ["known"]);
+        assert_eq!(symbolizer.resolve(*svma), resolved);
+    }
+}
+
 /// Compiles [`C_SOURCE`]; `None`, with the reason printed, where that can't be done. With `CI=true` it must be possible.
 fn compile(directory: &Path, arguments: &[&str]) -> Option<Arc<Image>> {
     compile_source(directory, C_SOURCE, arguments)

@@ -181,6 +181,25 @@ fn what_is_no_file_is_not_waited_for() {
 }
 
 #[test]
+fn nothing_is_made_in_the_home_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let (image, svmas) = (own_image(), svmas(90_001));
+    let home = directory.path().join("home");
+    fs::create_dir(&home).unwrap();
+    if std::os::unix::fs::chown(&home, Some(12_345), None).is_err() {
+        println!("skipped: only root can give a directory away");
+        return;
+    }
+    let cache = NameCache::locate(None, Some(home.as_os_str())).unwrap();
+    assert_eq!(with_cache(&cache, &image, &svmas), symbolize_image(&image, &svmas, &|_| {}));
+    assert!(!home.join(".cache").exists());
+    // Where there is one already, it is used.
+    fs::create_dir_all(&cache.directory).unwrap();
+    with_cache(&cache, &image, &svmas);
+    assert_eq!(files(&cache).len(), 1);
+}
+
+#[test]
 fn what_was_not_used_for_longest_goes_first() {
     let directory = tempfile::tempdir().unwrap();
     let cache = NameCache::at(directory.path().to_path_buf());
