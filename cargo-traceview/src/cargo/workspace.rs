@@ -112,11 +112,16 @@ pub(crate) fn manifest(directory: &Path) -> Option<Table> {
 }
 
 fn read(path: &Path) -> Option<Table> {
+    text_of(path)?.parse().ok()
+}
+
+/// A file's text. What is no file is not opened: a pipe would be waited for.
+fn text_of(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return None;
     }
-    fs::read_to_string(path).ok()?.parse().ok()
+    fs::read_to_string(path).ok()
 }
 
 /// The packages of the lock file in `root`. One that is missing or damaged costs versions, nothing else.
@@ -143,10 +148,7 @@ fn first_source(executable: &Path) -> Option<PathBuf> {
     let mut name = executable.file_name()?.to_os_string();
     name.push(".d");
     let path = executable.with_file_name(name);
-    if fs::metadata(&path).ok()?.len() > MOST_BYTES {
-        return None;
-    }
-    let text = fs::read_to_string(path).ok()?;
+    let text = text_of(&path)?;
     let (_, sources) = text.lines().next()?.split_once(": ")?;
     // A space in a path is escaped.
     let mut source = String::new();

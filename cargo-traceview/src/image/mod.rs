@@ -34,6 +34,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::ImageData;
 use map::MappedFile;
@@ -98,6 +99,7 @@ pub struct Image {
     build_id: Option<BuildId>,
     is_pie: bool,
     entry: u64,
+    modified: Option<SystemTime>,
 }
 
 impl Image {
@@ -120,7 +122,10 @@ impl Image {
     /// See [`ImageError`].
     pub fn from_file(file: &File, path: PathBuf) -> Result<Self, ImageError> {
         match MappedFile::new(file) {
-            Ok(map) => Self::from_data(ImageData::Mapped(map), path),
+            Ok(map) => {
+                let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+                Ok(Image { modified, ..Self::from_data(ImageData::Mapped(map), path)? })
+            }
             Err(source) => Err(ImageError::Map { path, source }),
         }
     }
@@ -149,6 +154,12 @@ impl Image {
     #[must_use]
     pub fn build_id(&self) -> Option<&BuildId> {
         self.build_id.as_ref()
+    }
+
+    /// When the file's content was last changed; `None` for one in memory.
+    #[must_use]
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
     }
 
     /// The whole file.
@@ -245,9 +256,17 @@ impl Image {
 
     fn from_data(data: ImageData, path: PathBuf) -> Result<Self, ImageError> {
         match Headers::read(&data) {
-            Ok(Headers { segments, sections, code, build_id, is_pie, entry }) => {
-                Ok(Image { path, data: Arc::new(data), segments, sections, code, build_id, is_pie, entry })
-            }
+            Ok(Headers { segments, sections, code, build_id, is_pie, entry }) => Ok(Image {
+                path,
+                data: Arc::new(data),
+                segments,
+                sections,
+                code,
+                build_id,
+                is_pie,
+                entry,
+                modified: None,
+            }),
             Err(source) => Err(ImageError::NotElf { path, source }),
         }
     }

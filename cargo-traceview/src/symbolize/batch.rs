@@ -50,6 +50,8 @@ pub fn symbolize_images(
         }
     };
     let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index], cache));
+    let jobs: Vec<Job> =
+        jobs.into_iter().zip(requests).map(|(job, request)| job.unwrap_or_else(|| Job::unreadable(request))).collect();
     report(jobs.iter().map(Job::stored).sum());
     let mut blocks: Vec<(&Job, Range<usize>, usize)> = Vec::new();
     for job in &jobs {
@@ -57,10 +59,13 @@ pub fn symbolize_images(
     }
     // The largest first, so that no thread begins it when the others end.
     blocks.sort_by_key(|(_, _, bytes)| Reverse(*bytes));
-    in_parallel(blocks.len(), Naming::default, |naming, index| {
+    let done_blocks = in_parallel(blocks.len(), Naming::default, |naming, index| {
         let (job, units, _) = &blocks[index];
         report(job.look_up_in(units.clone(), naming));
     });
+    for ((job, ..), _) in blocks.iter().zip(done_blocks).filter(|(_, done)| done.is_none()) {
+        job.set_incomplete();
+    }
     let unanswered: Vec<Vec<usize>> = jobs.iter().map(Job::unanswered).collect();
     let mut rest: Vec<(&Job, &[usize])> = Vec::new();
     for (job, addresses) in jobs.iter().zip(&unanswered) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, SectionId};
 
+use super::parallel::unless_it_panics;
 use crate::image::{Image, SharedBytes};
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
@@ -13,6 +14,11 @@ type Reader<'a> = EndianSlice<'a, LittleEndian>;
 /// Cargo compiles the packages of a workspace in its root, and others in their own.
 #[must_use]
 pub fn build_directories(image: &Image) -> Vec<PathBuf> {
+    // A fault in a reader must not cost the recording.
+    unless_it_panics(|| find(image)).unwrap_or_default()
+}
+
+fn find(image: &Image) -> Vec<PathBuf> {
     let load = |id: SectionId| -> Result<Option<SharedBytes>, Infallible> {
         let is_needed = matches!(
             id,

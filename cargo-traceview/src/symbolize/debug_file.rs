@@ -49,6 +49,16 @@ pub(super) fn wanted(image: &Image) -> Option<Image> {
     if image.has_debug_info() { None } else { find(image) }
 }
 
+/// The one of an image and its debug file whose debug information counts.
+pub(super) fn with_dwarf<'a>(image: &'a Image, debug_file: Option<&'a Image>) -> Option<&'a Image> {
+    debug_file.into_iter().chain([image]).find(|file| file.has_debug_info())
+}
+
+/// What [`find_supplement`] finds for the debug information that counts.
+pub(super) fn supplement_of(image: &Image, debug_file: Option<&Image>) -> Option<Image> {
+    with_dwarf(image, debug_file).and_then(find_supplement)
+}
+
 /// As [`find`], for those who want to tell people why there is none.
 ///
 /// # Errors

@@ -1,15 +1,18 @@
 //! The addresses of one image, and what has been found out about them.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::batch::Request;
 use super::cache::{Key, NameCache, Stored};
 use super::debug_file;
 use super::dwarf::{self, Answer, Names, Rank, Unusual};
+use super::parallel::unless_it_panics;
 use super::resolve::{Naming, Resolved};
 use super::source::SymbolSource;
 use super::unnamed::unnamed;
+use crate::image::Image;
 
 /// Bytes of units for one thread at a time.
 const BLOCK: usize = 256 << 10;
@@ -17,12 +20,15 @@ const BLOCK: usize = 256 << 10;
 /// One request while it is worked on, by several threads.
 #[derive(Debug)]
 pub(super) struct Job {
+    image: Arc<Image>,
     asked: Vec<u64>,
     /// What the cache had, by address.
     stored: Vec<(u64, Resolved)>,
     cache_file: Option<(Key, Option<Stored>)>,
     /// What all other addresses need.
     open: Option<Open>,
+    /// Whether a search has panicked, so that the answers are not the best there are.
+    is_incomplete: AtomicBool,
 }
 
 /// Addresses to look up.
@@ -58,12 +64,13 @@ impl Job {
         let mut addresses = svmas.clone();
         addresses.sort_unstable();
         addresses.dedup();
-        let mut job = Job { asked: svmas.clone(), stored: Vec::new(), cache_file: None, open: None };
+        let mut job = Self::unreadable(request);
         if addresses.is_empty() {
             return job;
         }
         let debug_file = debug_file::wanted(image);
-        if let Some((cache, key)) = cache.zip(Key::new(image, debug_file.as_ref())) {
+        let supplement = debug_file::supplement_of(image, debug_file.as_ref());
+        if let Some((cache, key)) = cache.zip(Key::new(image, debug_file.iter().chain(&supplement))) {
             let stored = cache.read(&key);
             if let Some(stored) = &stored {
                 addresses.retain(|&svma| match stored.find(svma, || unnamed(image, svma)) {
@@ -77,12 +84,18 @@ impl Job {
             job.cache_file = Some((key, stored));
         }
         if !addresses.is_empty() {
-            let source = SymbolSource::with_debug_file(Arc::clone(image), debug_file);
+            let source = SymbolSource::with_files(Arc::clone(image), debug_file, supplement);
             let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
             let answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
             job.open = Some(Open { source, units, units_end, addresses, answers });
         }
         job
+    }
+
+    /// One of an image that no names can be had of.
+    pub(super) fn unreadable(request: &Request) -> Self {
+        let (image, asked) = (Arc::clone(&request.image), request.svmas.clone());
+        Job { image, asked, stored: Vec::new(), cache_file: None, open: None, is_incomplete: AtomicBool::new(false) }
     }
 
     /// Number of addresses that were in the cache.
@@ -107,6 +120,11 @@ impl Job {
         self.open.as_ref().map_or(0, |open| open.look_up_in(units, naming))
     }
 
+    /// Notes that a search has panicked: what it would have found is not known.
+    pub(super) fn set_incomplete(&self) {
+        self.is_incomplete.store(true, Ordering::Relaxed);
+    }
+
     /// The addresses that no unit has answered.
     pub(super) fn unanswered(&self) -> Vec<usize> {
         let Some(open) = &self.open else { return Vec::new() };
@@ -124,15 +142,20 @@ impl Job {
 
     /// The answers in the order in which they were asked for, and for the cache.
     pub(super) fn finish(self, cache: Option<&NameCache>) -> Vec<Resolved> {
-        let Job { asked, stored: mut answers, cache_file, open } = self;
-        if let Some(Open { addresses, answers: states, .. }) = open {
+        let Job { image, asked, stored: mut answers, cache_file, open, is_incomplete } = self;
+        if let Some(Open { source, addresses, answers: states, .. }) = open {
             let states = states.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let cache = cache.filter(|_| !is_incomplete.into_inner());
             if let Some((cache, (key, stored))) = cache.zip(cache_file) {
                 keep(cache, &key, stored.as_ref(), &addresses, &states);
             }
             answers.extend(addresses.into_iter().zip(states).map(|(svma, state)| match state {
                 State::Found(_, resolved) | State::FoundSingly(resolved) => (svma, resolved),
-                State::Unclaimed | State::Unusual => unreachable!("all addresses were looked up"),
+                // The search panicked: the symbol table still knows it.
+                State::Unclaimed | State::Unusual => {
+                    let in_table = || Naming::default().resolved(&source, svma, Vec::new());
+                    (svma, unless_it_panics(in_table).unwrap_or_else(|| Resolved::unknown(&image, svma)))
+                }
             }));
             answers.sort_by_key(|(svma, _)| *svma);
         }
@@ -141,7 +164,7 @@ impl Job {
         }
         let answer = |svma: &u64| {
             let row = answers.binary_search_by_key(svma, |(svma, _)| *svma);
-            answers[row.expect("all that was asked for was looked up")].1.clone()
+            row.map_or_else(|_| Resolved::unknown(&image, *svma), |row| answers[row].1.clone())
         };
         asked.iter().map(answer).collect()
     }
@@ -166,7 +189,7 @@ fn keep(cache: &NameCache, key: &Key, stored: Option<&Stored>, addresses: &[u64]
 impl Open {
     fn look_up_in<'a>(&'a self, units: Range<usize>, naming: &mut Naming<'a>) -> usize {
         let dwarf = self.source.dwarf();
-        let mut names = Names::new(&dwarf, &self.units);
+        let mut names = Names::new(&dwarf, self.source.image.code(), &self.units);
         let mut more = 0;
         for &unit in &self.units[units] {
             let answers = dwarf::look_up(&mut names, unit, &self.addresses, &mut naming.texts);

@@ -36,6 +36,7 @@ mod dwarf;
 mod job;
 mod manifests;
 pub mod module_path;
+mod nesting;
 pub mod origin;
 mod parallel;
 mod partial;

@@ -9,6 +9,7 @@ use super::source::{Reader, SymbolSource, slice};
 use super::split::SplitDwarf;
 use super::symbol_table::{TableSymbol, underscores};
 use super::unnamed::unnamed;
+use crate::image::Image;
 
 /// What is known about one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,15 @@ pub struct Resolved {
     pub frames: Vec<Frame>,
     /// Whether there is a function's name at all. If not, the one frame is named `LIB+0xADDR`.
     pub named: bool,
+}
+
+impl Resolved {
+    /// What is said of an address that nothing is known about.
+    pub(super) fn unknown(image: &Image, svma: u64) -> Self {
+        let name = unnamed(image, svma).into();
+        let frame = Frame { name, linkage_name: None, file: None, line: None, column: None };
+        Resolved { symbol: None, frames: vec![frame], named: false }
+    }
 }
 
 /// A function of the symbol table.
@@ -97,10 +107,11 @@ impl<'a> Symbolizer<'a> {
         // Address ranges of units have an index that addr2line uses but doesn't need; one damaged entry in it must not
         // cost all units.
         let without_index = || gimli::Dwarf { debug_aranges: slice(None).into(), ..dwarf() };
-        let context = source
-            .has_debug_info()
-            .then(|| Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok())
-            .flatten();
+        let context = if source.has_debug_info() && !source.is_too_deep() {
+            Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok()
+        } else {
+            None
+        };
         Symbolizer { source, context, split: SplitDwarf::new(source), naming: Naming::default() }
     }
 

@@ -3,9 +3,10 @@
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use std::convert::Infallible;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::debug_file;
+use super::nesting;
 use super::parallel::in_parallel;
 use super::partial;
 use super::resolve::Symbolizer;
@@ -44,6 +45,8 @@ pub struct SymbolSource {
     /// What the DWARF refers to in the file that dwz made for several.
     supplement: Option<Sections>,
     debug_file: Option<Image>,
+    /// Whether the DWARF is too deep for a reader that answers one address at a time; found out when one is made.
+    is_too_deep: OnceLock<bool>,
 }
 
 impl SymbolSource {
@@ -57,16 +60,21 @@ impl SymbolSource {
     /// As [`SymbolSource::load`], with a debug file that was found before, or none.
     #[must_use]
     pub fn with_debug_file(image: Arc<Image>, debug_file: Option<Image>) -> Self {
+        let supplement = debug_file::supplement_of(&image, debug_file.as_ref());
+        Self::with_files(image, debug_file, supplement)
+    }
+
+    /// As [`SymbolSource::with_debug_file`], with what [`debug_file::supplement_of`] both has found.
+    pub(super) fn with_files(image: Arc<Image>, debug_file: Option<Image>, supplement: Option<Image>) -> Self {
         let mut files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
-        let with_dwarf = files.iter().rev().find(|file| file.has_debug_info()).copied();
-        let dwarf = with_dwarf.map(main_sections).unwrap_or_default();
-        let supplement = with_dwarf.and_then(debug_file::find_supplement).as_ref().map(main_sections);
+        let dwarf = debug_file::with_dwarf(&image, debug_file.as_ref()).map(main_sections).unwrap_or_default();
+        let supplement = supplement.as_ref().map(main_sections);
         let split = SplitFiles::beside(&files);
 
         let embedded = if files.iter().any(|file| file.has_symtab()) { None } else { image.embedded_symbols() };
         files.extend(&embedded);
         let symbols = SymbolTable::read(&files, image.code());
-        SymbolSource { image, symbols, split, dwarf, supplement, debug_file }
+        SymbolSource { image, symbols, split, dwarf, supplement, debug_file, is_too_deep: OnceLock::new() }
     }
 
     /// The image.
@@ -99,6 +107,11 @@ impl SymbolSource {
         Symbolizer::new(self)
     }
 
+    /// Whether functions are inlined through more others than a recursive reader should follow.
+    pub(super) fn is_too_deep(&self) -> bool {
+        *self.is_too_deep.get_or_init(|| nesting::is_too_deep(&self.dwarf()))
+    }
+
     /// The DWARF of the image or its debug file, with what dwz moved elsewhere.
     pub(super) fn dwarf(&self) -> gimli::Dwarf<Reader<'_>> {
         self.dwarf.borrow_with_sup(self.supplement.as_ref(), |section| slice(section.as_ref()))
@@ -117,7 +130,7 @@ fn main_sections(file: &Image) -> Sections {
     // Decompression can take longer than all that follows.
     let mut loaded = in_parallel(USED.len(), || (), |(), index| section(file, USED[index], USED[index].name()));
     let load = |id| -> Result<_, Infallible> {
-        Ok(USED.iter().position(|used| *used == id).and_then(|index| loaded[index].take()))
+        Ok(USED.iter().position(|used| *used == id).and_then(|index| loaded[index].take().flatten()))
     };
     let Ok(sections) = DwarfSections::load(load);
     sections

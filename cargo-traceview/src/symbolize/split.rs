@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::nesting::is_too_deep;
 use super::source::{Reader, Sections, SymbolSource, sections, slice};
 use crate::image::{Image, SharedBytes};
 
@@ -98,7 +99,7 @@ impl<'a> SplitDwarf<'a> {
             dwarf.make_dwo(&load.parent);
             only_unit(dwarf, load.dwo_id)
         })?;
-        Some(Arc::new(dwarf))
+        (!is_too_deep(&dwarf)).then(|| Arc::new(dwarf))
     }
 
     fn package(&self) -> Option<&DwarfPackage<Reader<'a>>> {

@@ -249,7 +249,8 @@ fn is_function_name(name: &[u8]) -> bool {
     !matches!(name.first(), None | Some(b'.' | b'$'))
 }
 
-fn code_around(code: &[Range<u64>], svma: u64) -> Option<&Range<u64>> {
+/// The stretch of code that an address lies in.
+pub(super) fn code_around(code: &[Range<u64>], svma: u64) -> Option<&Range<u64>> {
     let after = code.partition_point(|stretch| stretch.start <= svma);
     code[..after].last().filter(|stretch| stretch.contains(&svma))
 }

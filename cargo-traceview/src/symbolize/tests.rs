@@ -1,5 +1,7 @@
 //! Symbolizing real code: this test program, the C library, and what gcc makes.
 
+use super::job::Job;
+use super::unnamed::unnamed;
 use super::{Request, Resolved, SymbolSource, symbolize_image, symbolize_images};
 use crate::image::Image;
 use std::ops::Range;
@@ -82,6 +84,30 @@ fn a_function_of_this_program_has_name_file_line_and_inlined_callee() {
     assert_eq!(nested.frames[0].line, Some(KNOWN_LINE), "the line of the inlined call");
     let line = nested.frames[1].line.unwrap();
     assert!((KNOWN_LINE - 13..KNOWN_LINE - 5).contains(&line), "line {line} in the callee");
+}
+
+#[test]
+fn a_search_that_panics_costs_lines_and_not_the_recording() {
+    let request = Request { image: own_image(), svmas: vec![known_svma(), 1, known_svma()] };
+    // As if all threads had panicked at once.
+    let in_table = Job::new(&request, None).finish(None);
+    let path = "cargo_traceview::symbolize::tests::known_function";
+    assert_eq!([0, 2].map(|index| names(&in_table[index])), [[path], [path]]);
+    assert!(in_table[0].named && !in_table[1].named && in_table[0].frames[0].line.is_none());
+    let unread = Job::unreadable(&request).finish(None);
+    let expected = request.svmas.iter().map(|&svma| unnamed(&request.image, svma));
+    assert_eq!(
+        unread.iter().map(|resolved| names(resolved).join(" ")).collect::<Vec<_>>(),
+        expected.collect::<Vec<_>>()
+    );
+    assert!(unread.iter().all(|resolved| !resolved.named));
+
+    let directory = tempfile::tempdir().unwrap();
+    let cache = super::NameCache::at(directory.path().join("names"));
+    let requests = [Request { svmas: vec![known_svma(), 1], ..request }];
+    let answers = symbolize_images(&requests, Some(&cache), &|_, _| panic!("a fault in a thread"));
+    assert_eq!(answers, symbolize_images(&requests, None, &|_, _| {}), "all was found before the fault");
+    assert!(!directory.path().join("names").exists(), "what may be incomplete is not kept");
 }
 
 #[test]
@@ -234,10 +260,74 @@ int main(int argc, char **argv) {
 }
 ";
 
+/// Functions that nobody calls, longer than what lies before a program's code.
+const DROPPED: &str = r#"
+void unused_NUMBER(void) { __asm__ volatile(".skip 0x8000, 0x90"); }
+"#;
+
+#[test]
+fn what_the_linker_dropped_is_nowhere() {
+    for version in ["-gdwarf-4", "-gdwarf-5"] {
+        let directory = tempfile::tempdir().unwrap();
+        let dropped = |number| DROPPED.replace("NUMBER", number);
+        // On both sides, as it depends on the compiler which comes first.
+        let source = format!("{}#line 1\n{C_SOURCE}{}", dropped("before"), dropped("behind"));
+        let arguments = ["-O1", "-g", version, "-ffunction-sections", "-Wl,--gc-sections"];
+        let Some(image) = compile_source(directory.path(), &source, &arguments) else { continue };
+        let Some(whole) = compile(directory.path(), &["-O1", "-g", version]) else { continue };
+        let all = |image: &Arc<Image>| {
+            let svmas: Vec<u64> = image.code().iter().cloned().flatten().collect();
+            let mut resolved = symbolize_image(image, &svmas, &|_| {});
+            resolved.retain(|resolved| resolved.symbol.as_ref().is_some_and(|symbol| &*symbol.name == "known"));
+            resolved
+                .iter()
+                .map(|resolved| (names(resolved).join(" "), resolved.frames[0].line))
+                .collect::<Vec<(String, Option<u32>)>>()
+        };
+        let (found, expected) = (all(&image), all(&whole));
+        assert!(expected.contains(&("known callee".to_owned(), Some(5))), "{version}: {expected:?}");
+        assert_eq!(found, expected, "{version}");
+    }
+}
+
+/// A unit that claims to be split off, so that the reader of single addresses gets it: a function, and inlined into it one in
+/// the other as deep as no stack is.
+const BOTTOMLESS: &str = r#"
+__attribute__((noinline)) void known(void) { __asm__ volatile(".skip 64, 0x90"); }
+int main(void) { known(); }
+__asm__(".pushsection .debug_abbrev,\"\",@progbits\n"
+    ".byte 1,0x11,1, 0xb1,0x42,0x07, 0x11,0x01, 0x12,0x07, 0,0\n"
+    ".byte 2,0x2e,1, 0x11,0x01, 0x12,0x07, 0,0\n .byte 3,0x1d,1, 0,0, 0\n"
+    ".popsection\n .pushsection .debug_info,\"\",@progbits\n"
+    ".long 2f-1f\n 1: .short 4\n .long 0\n .byte 8\n"
+    ".byte 1\n .quad 0x1234, known, 64\n .byte 2\n .quad known, 64\n"
+    ".fill 200000,1,3\n .fill 200000,1,0\n .byte 0,0\n 2: .popsection\n");
+"#;
+
+#[test]
+fn functions_inlined_without_end_cost_no_more_than_themselves() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(image) = compile_source(directory.path(), BOTTOMLESS, &["-O1", "-g0"]) else { return };
+    let source = SymbolSource::load(Arc::clone(&image));
+    assert!(source.has_debug_info());
+    let of_known = |svma: &u64| source.symbols().find(*svma).is_some_and(|symbol| symbol.name == b"known");
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().filter(of_known).take(64).collect();
+    assert!(svmas.len() >= 60, "{}", svmas.len());
+    let mut symbolizer = source.symbolizer();
+    for (svma, resolved) in svmas.iter().zip(symbolize_image(&image, &svmas, &|_| {})) {
+        assert_eq!(names(&resolved), ["known"]);
+        assert_eq!(symbolizer.resolve(*svma), resolved);
+    }
+}
+
 /// Compiles [`C_SOURCE`]; `None`, with the reason printed, where that can't be done. With `CI=true` it must be possible.
 fn compile(directory: &Path, arguments: &[&str]) -> Option<Arc<Image>> {
+    compile_source(directory, C_SOURCE, arguments)
+}
+
+fn compile_source(directory: &Path, text: &str, arguments: &[&str]) -> Option<Arc<Image>> {
     let source = directory.join("known.c");
-    std::fs::write(&source, C_SOURCE).unwrap();
+    std::fs::write(&source, text).unwrap();
     let program = directory.join("known");
     let output = Command::new("gcc").args(arguments).arg("-o").arg(&program).arg(&source).output();
     let why = match output {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
+use std::time::UNIX_EPOCH;
 
 use crate::image::Image;
 
@@ -13,10 +14,12 @@ const PIECES: usize = 64;
 /// Bytes of each.
 const PIECE: usize = 1024;
 
-/// The content of an image and of its debug file, and the version of this program, as bytes to be compared.
+/// The content of an image and of the files with its debug information, and the version of this program, as bytes to be
+/// compared.
 ///
-/// A build id should say all about the content, but it stays with what `strip` leaves, and some builds set it by hand. So
-/// sizes and samples of the bytes belong to the key as well.
+/// A build id should say all about the content, but it stays with what `strip` leaves, and some builds set it by hand, to the
+/// revision of the source for example. So sizes, samples of the bytes and the time of the last change belong to the key as
+/// well: a line that moved changes hardly a byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Key {
     build_id: String,
@@ -27,13 +30,18 @@ pub(in super::super) struct Key {
 
 impl Key {
     /// `None` for an image without a build id: nothing else tells builds apart for sure.
-    pub(in super::super) fn new(image: &Image, debug_file: Option<&Image>) -> Option<Self> {
+    ///
+    /// `others`: its debug file, and what that shares with others.
+    pub(in super::super) fn new<'a>(image: &'a Image, others: impl IntoIterator<Item = &'a Image>) -> Option<Self> {
         let build_id = image.build_id().filter(|id| id.as_bytes().len() <= MAX_BUILD_ID)?.to_string();
         let mut bytes = build_id.clone().into_bytes();
-        for file in std::iter::once(image).chain(debug_file) {
+        for file in std::iter::once(image).chain(others) {
             bytes.push(b'\n');
             bytes.extend_from_slice(&file.data().len().to_le_bytes());
             bytes.extend_from_slice(&sample(file.data()).to_le_bytes());
+            // Before 1970 is as good as unknown.
+            let modified = file.modified().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+            bytes.extend_from_slice(&modified.as_nanos().to_le_bytes());
         }
         let content = crc32(&bytes);
         bytes.extend_from_slice(this_version().as_bytes());

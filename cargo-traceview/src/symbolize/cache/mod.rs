@@ -13,8 +13,8 @@ mod key;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,12 +62,15 @@ impl NameCache {
 
     /// What is kept for an image.
     pub(super) fn read(&self, key: &Key) -> Option<Stored> {
-        let file = File::open(self.path(key)).ok()?;
-        if file.metadata().ok()?.len() > MAX_FILE_BYTES {
+        let path = self.path(key);
+        // Looked at before opening: a FIFO would be waited for, and a device has no end.
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return None;
         }
+        let file = File::open(path).ok()?;
         let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut &file, &mut bytes).ok()?;
+        (&file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         let stored = Stored::parse(bytes, key)?;
         // What is in use is deleted last. That this can fail, where the file is another user's, does no harm.
         let _ = file.set_modified(SystemTime::now());
@@ -92,7 +95,12 @@ impl NameCache {
         /// Makes names of temporary files differ.
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         // Names and paths are the user's own business.
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        if !self.directory.is_dir() {
+            if !is_in_own_directory(&self.directory) {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        }
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = self.directory.join(format!("{}-{count}.new{ENDING}", process::id()));
         let written = OpenOptions::new()
@@ -129,6 +137,14 @@ impl NameCache {
             }
         }
     }
+}
+
+/// Whether the place that a directory would be made in is ours. `sudo` can leave us the home of another user, who could not
+/// use what root makes there.
+fn is_in_own_directory(directory: &Path) -> bool {
+    let owner = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.uid());
+    let around = directory.ancestors().skip(1).find_map(owner);
+    around.is_some() && around == owner(Path::new("/proc/self"))
 }
 
 #[cfg(test)]

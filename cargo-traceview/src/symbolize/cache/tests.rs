@@ -107,8 +107,19 @@ fn another_build_gets_none_of_the_names() {
         assert_eq!(with_cache(&cache, other, &svmas), right);
         assert!(cache.read(&other_key).is_some(), "the foreign file was replaced");
     }
-    let with_debug_file = Key::new(&image, Some(&code)).unwrap();
-    assert_ne!(with_debug_file, key);
+    let with_debug_file = Key::new(&image, [&*code]).unwrap();
+    let with_supplement = Key::new(&image, [&*code, &*id]).unwrap();
+    assert!(with_debug_file != key && with_supplement != with_debug_file);
+    // With a build id set by hand, and no difference where it is looked for.
+    let path = directory.path().join("built again");
+    fs::write(&path, image.data()).unwrap();
+    let built = |second| {
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+        Key::new(&Image::open(&path).unwrap(), None).unwrap()
+    };
+    assert_eq!(built(1), built(1));
+    assert_ne!(cache.path(&built(1)), cache.path(&built(2)));
 }
 
 #[test]
@@ -150,6 +161,42 @@ fn damage_is_as_good_as_no_file() {
     // A cache that can't be written costs nothing but time.
     let nowhere = NameCache::at(path.join("below a file"));
     assert_eq!(with_cache(&nowhere, &image, &svmas), right);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = NameCache::at(directory.path().to_path_buf());
+    let (image, svmas) = (own_image(), svmas(90_001));
+    let right = symbolize_image(&image, &svmas, &|_| {});
+    let path = cache.path(&Key::new(&image, None).unwrap());
+    // A device without an end, and a pipe that nobody writes to.
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    assert_eq!(with_cache(&cache, &image, &svmas), right);
+    assert!(fs::symlink_metadata(&path).unwrap().is_file(), "replaced");
+    fs::remove_file(&path).unwrap();
+    if std::process::Command::new("mkfifo").arg(&path).status().is_ok_and(|status| status.success()) {
+        assert_eq!(with_cache(&cache, &image, &svmas), right);
+    }
+}
+
+#[test]
+fn nothing_is_made_in_the_home_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let (image, svmas) = (own_image(), svmas(90_001));
+    let home = directory.path().join("home");
+    fs::create_dir(&home).unwrap();
+    if std::os::unix::fs::chown(&home, Some(12_345), None).is_err() {
+        println!("skipped: only root can give a directory away");
+        return;
+    }
+    let cache = NameCache::locate(None, Some(home.as_os_str())).unwrap();
+    assert_eq!(with_cache(&cache, &image, &svmas), symbolize_image(&image, &svmas, &|_| {}));
+    assert!(!home.join(".cache").exists());
+    // Where there is one already, it is used.
+    fs::create_dir_all(&cache.directory).unwrap();
+    with_cache(&cache, &image, &svmas);
+    assert_eq!(files(&cache).len(), 1);
 }
 
 #[test]

@@ -55,7 +55,11 @@ pub(super) fn functions_at<'a>(
         let entry = Entry::read(&mut entries, abbreviation)?;
         let call = entry.call(unit);
         let mut reached: Vec<usize> = Vec::new();
+        let code = names.code;
         entry.extent.for_each_range(names.dwarf, unit, |range| {
+            if !code.can_begin_at(range.begin) {
+                return;
+            }
             let first = addresses.partition_point(|&address| address < range.begin);
             let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
             for (index, _) in within {

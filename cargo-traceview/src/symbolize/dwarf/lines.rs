@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::{Reader, Unusual};
+use super::{Code, Reader, Unusual};
 
 /// The row of the line table that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub(super) struct Row {
 /// The rows at the sorted `addresses`, and the header with the files.
 pub(super) fn rows_at<'a>(
     program: IncompleteLineProgram<Reader<'a>>,
+    code: Code<'_>,
     addresses: &[u64],
 ) -> gimli::Result<(Vec<Option<Row>>, LineProgramHeader<Reader<'a>>)> {
     let mut found: Vec<Option<Row>> = vec![None; addresses.len()];
@@ -48,6 +49,7 @@ pub(super) fn rows_at<'a>(
         }
         let next = match &begun {
             Some(begun) => begun.next,
+            None if !code.can_begin_at(row.address()) => addresses.len(),
             None => addresses.partition_point(|&address| address < row.address()),
         };
         begun = Some(Begun { row: RowStart::new(row), next });

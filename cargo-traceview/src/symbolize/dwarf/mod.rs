@@ -14,10 +14,12 @@ mod unit;
 use gimli::Dwarf;
 use rustc_hash::FxHashSet;
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::resolve::{DwarfFrame, Location, intern};
 use super::source::Reader;
+use super::symbol_table::code_around;
 use functions::Function;
 use lines::{Files, Row};
 pub(super) use names::Names;
@@ -30,6 +32,18 @@ pub(super) struct Unusual;
 impl From<gimli::Error> for Unusual {
     fn from(_: gimli::Error) -> Self {
         Unusual
+    }
+}
+
+/// The image's code, sorted.
+#[derive(Clone, Copy)]
+struct Code<'a>(&'a [Range<u64>]);
+
+impl Code<'_> {
+    /// Whether code is at `begin`, where debug information says that some begins. Linkers leave the debug information of
+    /// what they dropped, at address 0 for example, from where it can reach over code that is there.
+    fn can_begin_at(self, begin: u64) -> bool {
+        code_around(self.0, begin).is_some()
     }
 }
 
@@ -54,7 +68,7 @@ pub(super) fn look_up<'a>(
     texts: &mut FxHashSet<Arc<str>>,
 ) -> Vec<Answer<'a>> {
     // A damaged root claims no address.
-    let Ok(Some((unit, claims))) = unit::claims(names.dwarf, offset, addresses) else { return Vec::new() };
+    let Ok(Some((unit, claims))) = unit::claims(names.dwarf, names.code, offset, addresses) else { return Vec::new() };
     if claims.is_empty() {
         return Vec::new();
     }
@@ -81,7 +95,7 @@ fn frames<'a>(
     let chains = functions::functions_at(names, &unit, addresses)?;
     let (rows, mut files) = match unit.line_program.take() {
         Some(program) => {
-            let (rows, header) = lines::rows_at(program, addresses)?;
+            let (rows, header) = lines::rows_at(program, names.code, addresses)?;
             (rows, Some(Files::new(header)))
         }
         None => (vec![None; addresses.len()], None),

@@ -2,9 +2,10 @@
 
 use gimli::{AttributeValue, DebugInfoOffset, Dwarf, Unit, UnitOffset};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Reader, Unusual};
+use super::{Code, Reader, Unusual};
 
 /// References followed from a function to its name; there are two or three in practice.
 const MAX_REFERENCES: usize = 16;
@@ -12,14 +13,15 @@ const MAX_REFERENCES: usize = 16;
 /// Finds the names of functions; to be kept for some units, not for all, as it keeps other units that names stand in.
 pub(in super::super) struct Names<'d, 'a> {
     pub(super) dwarf: &'d Dwarf<Reader<'a>>,
+    pub(super) code: Code<'d>,
     /// Where units begin, sorted.
     units: &'d [usize],
     others: FxHashMap<usize, Rc<Unit<Reader<'a>>>>,
 }
 
 impl<'d, 'a> Names<'d, 'a> {
-    pub(in super::super) fn new(dwarf: &'d Dwarf<Reader<'a>>, units: &'d [usize]) -> Self {
-        Names { dwarf, units, others: FxHashMap::default() }
+    pub(in super::super) fn new(dwarf: &'d Dwarf<Reader<'a>>, code: &'d [Range<u64>], units: &'d [usize]) -> Self {
+        Names { dwarf, code: Code(code), units, others: FxHashMap::default() }
     }
 
     /// The name in an entry of `unit` with these attributes, or in the one it refers to; the linker's name if there is

@@ -2,7 +2,7 @@
 
 use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Section as _, Unit, UnitHeader, UnitType};
 
-use super::{Reader, Unusual, lines};
+use super::{Code, Reader, Unusual, lines};
 
 /// Where each unit begins, up to the first damaged header, and where the section ends.
 pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, usize) {
@@ -23,6 +23,7 @@ pub(super) type Claims<'a> = (Result<Unit<Reader<'a>>, Unusual>, Vec<(usize, u64
 /// `addresses`. `None` for units without code.
 pub(super) fn claims<'a>(
     dwarf: &Dwarf<Reader<'a>>,
+    code: Code<'_>,
     offset: usize,
     addresses: &[u64],
 ) -> gimli::Result<Option<Claims<'a>>> {
@@ -36,7 +37,7 @@ pub(super) fn claims<'a>(
     // Ranges of a unit don't overlap, unless they are damaged.
     let most = 2 * addresses.len();
     let claim = |range: gimli::Range| {
-        if claims.len() <= most {
+        if claims.len() <= most && code.can_begin_at(range.begin) {
             let first = addresses.partition_point(|&address| address < range.begin);
             let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
             claims.extend(within.map(|(index, _)| (index, range.end)));
@@ -56,7 +57,7 @@ pub(super) fn claims<'a>(
     // It doesn't say where its code is; its lines do.
     root.complete(dwarf, &mut unit)?;
     let Some(program) = unit.line_program.clone() else { return Ok(None) };
-    let Ok((rows, _)) = lines::rows_at(program, addresses) else { return Ok(None) };
+    let Ok((rows, _)) = lines::rows_at(program, code, addresses) else { return Ok(None) };
     claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
     Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
 }
