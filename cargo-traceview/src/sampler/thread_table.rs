@@ -70,6 +70,8 @@ pub(crate) struct Thread {
     pub(crate) hurries: u8,
     /// Not to be looked at before this moment: walking its stack holds it for so long that it must not happen too often.
     pub(crate) rest_until: i64,
+    /// Until when it was held last for something else than a look at it (a signal, a start of another thread).
+    pub(crate) held_until: i64,
     /// Whether its name was read since it started.
     pub(crate) named: bool,
     /// Whether its name was read while it slept, too: threads are named after they start, and can end unseen.
@@ -143,6 +145,7 @@ impl Thread {
             windows: StackWindows::default(),
             hurries: 0,
             rest_until: 0,
+            held_until: 0,
             named: false,
             named_asleep: false,
             looked: LastLook { at: 0, sched: SchedStat::default(), had_cpu: false, ready_since: None },

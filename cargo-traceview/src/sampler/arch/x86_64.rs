@@ -16,6 +16,16 @@ const ERESTARTNOHAND: i64 = 514;
 
 const VFORK: u64 = 58;
 
+const EXECVE: u64 = 59;
+
+const EXECVEAT: u64 = 322;
+
+/// The highest number of a signal.
+const MOST_SIGNALS: u64 = 64;
+
+/// Bytes of the instruction that makes a system call.
+const SYSCALL_LEN: u64 = 2;
+
 /// The general registers of a stopped thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers(libc::user_regs_struct);
@@ -60,6 +70,23 @@ impl Registers {
     pub(crate) fn syscall(&self) -> Option<SyscallState> {
         let number = self.0.orig_rax;
         (number.cast_signed() >= 0).then(|| SyscallState { number, result: self.0.rax.cast_signed() })
+    }
+
+    /// The system call whose work the thread does at the stop. Where the kernel has set it up to run a handler next, the number
+    /// is still that of the call that the signal ended: but the instruction of a call leaves the address behind it in `rcx`,
+    /// and a handler starts elsewhere.
+    pub(crate) fn running_syscall(&self) -> Option<u64> {
+        let starts_elsewhere = self.0.rcx != self.0.rip && self.0.rcx != self.0.rip.wrapping_add(SYSCALL_LEN);
+        let call = self.syscall()?;
+        // A new program starts elsewhere, too.
+        (!starts_elsewhere || call.number == EXECVE || call.number == EXECVEAT).then_some(call.number)
+    }
+
+    /// Whether the kernel has just set the thread up to run a signal's handler, of which no instruction was executed: the
+    /// arguments are what the kernel puts there, with the third in the frame at the stack pointer.
+    pub(crate) fn is_at_start_of_handler(&self) -> bool {
+        let r = &self.0;
+        r.rax == 0 && (1..=MOST_SIGNALS).contains(&r.rdi) && r.rdx == r.rsp.wrapping_add(8)
     }
 
     /// Whether the thread is in the vfork call itself, where its caller's address is in no memory: parent and child return
@@ -267,6 +294,34 @@ mod tests {
         assert_eq!(caller(0x57), Some((0x5000, 0x20, 0x30)));
         assert_eq!(caller(0x52), Some((0x6000, 0x20, 0x30)));
         assert_eq!(caller(0xc3), None);
+    }
+
+    #[test]
+    fn a_handler_is_not_in_the_call_that_its_signal_ended() {
+        let at = |number: i64, rcx: u64, rip: u64| {
+            let mut raw = *registers(number, 0).raw();
+            (raw.rcx, raw.rip) = (rcx, rip);
+            Registers::new(raw).running_syscall()
+        };
+        assert_eq!(at(234, 0x1002, 0x1002), Some(234));
+        assert_eq!(at(0, 0x1002, 0x1000), Some(0), "about to be made again");
+        assert_eq!(at(234, 0x1002, 0x5000), None, "at the start of a handler");
+        assert_eq!(at(59, 0, 0x5000), Some(59), "at the start of a new program");
+        assert_eq!(at(-1, 0x5000, 0x5000), None, "in user code");
+    }
+
+    #[test]
+    fn handlers_start_with_the_arguments_of_the_kernel() {
+        let with = |change: fn(&mut libc::user_regs_struct)| {
+            let mut raw = *registers(-1, 0).raw();
+            (raw.rdi, raw.rdx) = (10, raw.rsp + 8);
+            change(&mut raw);
+            Registers::new(raw).is_at_start_of_handler()
+        };
+        assert!(with(|_| {}));
+        assert!(!with(|raw| raw.rdi = 0), "no signal");
+        assert!(!with(|raw| raw.rsp -= 8), "it pushed something");
+        assert!(!with(|raw| raw.rax = 5), "it computed something");
     }
 
     #[test]

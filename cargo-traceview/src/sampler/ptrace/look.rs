@@ -31,8 +31,8 @@ const FAR_TURNS: usize = 64;
 /// At every so many ticks it is seen whether others than those looked at used a CPU: the kernel adds up all threads for it.
 const TICKS_A_CLOCK: u32 = 4;
 
-/// A thread that used the CPU for longer than so many ticks without being met is met wherever it lost it.
-const UNSAMPLED_PERIODS: i64 = 8;
+/// A thread that used the CPU for longer than so many ticks without being met is met wherever it lost it, or goes on.
+pub(super) const UNSAMPLED_PERIODS: i64 = 8;
 
 /// The time between a thread's stop and its next turn on a CPU, and between two readings of clocks.
 const CLOCKS_APART_NS: i64 = 100_000;
@@ -142,6 +142,13 @@ impl Tracer<'_> {
         if let Some(sched) = sched {
             thread.looked.sched = sched;
         }
+        let unsampled_ns = sched.map_or(0, |sched| sched.cpu_ns - thread.charged.cpu_ns);
+        // Each time that this thread was woken by a report it looks next: where reports come without end that would show
+        // programs only in the first instructions after them.
+        let was_held = thread.held_until > self.ticker.last_deadline();
+        if was_held && unsampled_ns < UNSAMPLED_PERIODS * self.ticker.period_ns() {
+            return self.is_awake(process, now - before.at);
+        }
         let runs = sched.map(|sched| sched.runs);
         if thread.activity.sleeps_on(runs) {
             thread.looked.ready_since = None;
@@ -150,7 +157,6 @@ impl Tracer<'_> {
         }
         thread.idle_looks = 0;
         if let (true, Some(sched), None) = (self.is_crowded, sched, thread.activity.sleep()) {
-            let unsampled_ns = sched.cpu_ns - thread.charged.cpu_ns;
             let mut turn = turn(before, sched, self.tick_started, || thread.status());
             if turn == Turn::Queued && (before.had_cpu || sched.runs != before.sched.runs) {
                 // Its clocks do not count what a hypervisor or interrupts took: that must not add up.

@@ -10,6 +10,7 @@ use super::super::event::{Event, Sample, Snapshot, Stack, WaitStack};
 use super::super::proc_fs::SchedStat;
 use super::super::thread_table::{Interrupt, LastLook};
 use super::crew::Message;
+use super::look::UNSAMPLED_PERIODS;
 use super::sys::{self, Tid, WaitStatus};
 use super::{LEAD, Reports, SHORTEST_QUEUEING_NS, Tracer, resume};
 
@@ -59,6 +60,7 @@ impl Tracer<'_> {
                     self.mend_call(tid, &Registers::new(raw), Some(signal), now);
                 }
                 resume(tid, signal);
+                self.note_held(tid);
             }
             WaitStatus::Event(libc::PTRACE_EVENT_EXIT) => {
                 self.meet(tid, now);
@@ -75,6 +77,7 @@ impl Tracer<'_> {
                     let _gone_already = sys::interrupt(tid);
                 }
                 resume(tid, 0);
+                self.note_held(tid);
                 if let Some(creation) = creation {
                     self.on_creation(tid, creation, now);
                 }
@@ -97,6 +100,13 @@ impl Tracer<'_> {
                     self.on_stop(tid, now);
                 }
             }
+        }
+    }
+
+    /// The thread was held for a report of its own until now.
+    fn note_held(&mut self, tid: Tid) {
+        if let Some(thread) = self.table.get(tid) {
+            thread.held_until = sys::monotonic_ns();
         }
     }
 
@@ -200,7 +210,7 @@ impl Tracer<'_> {
             tid,
             registers: seen.registers.file(),
             was_held: true,
-            syscall: call.map(|call| call.number),
+            syscall: seen.registers.running_syscall(),
             stack: seen.stack,
         };
         if let Some(sched) = seen.sched {
@@ -231,6 +241,12 @@ impl Tracer<'_> {
             } else {
                 self.recycle(snapshot.stack);
             }
+            return;
+        }
+        let unsampled_ns = seen.sched.map_or(0, |sched| sched.cpu_ns - thread.charged.cpu_ns);
+        if seen.registers.is_at_start_of_handler() && unsampled_ns < UNSAMPLED_PERIODS * self.ticker.period_ns() {
+            // It was held to be given a signal, or had not got a CPU again since, when it was to be looked at.
+            self.recycle(snapshot.stack);
             return;
         }
         let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
