@@ -84,7 +84,7 @@ impl Job {
             job.cache_file = Some((key, stored));
         }
         if !addresses.is_empty() {
-            let source = SymbolSource::with_files(Arc::clone(image), debug_file, supplement);
+            let source = SymbolSource::with_files(Arc::clone(image), debug_file, supplement.as_ref());
             let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
             let answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
             job.open = Some(Open { source, units, units_end, addresses, answers });

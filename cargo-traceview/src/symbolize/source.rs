@@ -61,14 +61,14 @@ impl SymbolSource {
     #[must_use]
     pub fn with_debug_file(image: Arc<Image>, debug_file: Option<Image>) -> Self {
         let supplement = debug_file::supplement_of(&image, debug_file.as_ref());
-        Self::with_files(image, debug_file, supplement)
+        Self::with_files(image, debug_file, supplement.as_ref())
     }
 
     /// As [`SymbolSource::with_debug_file`], with what [`debug_file::supplement_of`] both has found.
-    pub(super) fn with_files(image: Arc<Image>, debug_file: Option<Image>, supplement: Option<Image>) -> Self {
+    pub(super) fn with_files(image: Arc<Image>, debug_file: Option<Image>, supplement: Option<&Image>) -> Self {
         let mut files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
         let dwarf = debug_file::with_dwarf(&image, debug_file.as_ref()).map(main_sections).unwrap_or_default();
-        let supplement = supplement.as_ref().map(main_sections);
+        let supplement = supplement.map(main_sections);
         let split = SplitFiles::beside(&files);
 
         let embedded = if files.iter().any(|file| file.has_symtab()) { None } else { image.embedded_symbols() };
