@@ -62,6 +62,8 @@ pub(crate) struct Thread {
     pub(crate) stack_range: (u64, u64),
     /// How much of its stack to copy where it is large: what its last stacks needed, and some more.
     pub(crate) stack_need: usize,
+    /// Whether its stack, too large to copy, had more frames than a walk where it lies has time for: copying takes less.
+    pub(crate) has_many_frames: bool,
     /// The end of memory that is its stack and nothing else: of that all is copied.
     pub(crate) whole_until: u64,
     /// Where its stack goes on when it is on another.
@@ -141,6 +143,7 @@ impl Thread {
             cpu_before_ns: 0,
             stack_range: (0, 0),
             stack_need: LARGEST_COPY,
+            has_many_frames: false,
             whole_until: 0,
             windows: StackWindows::default(),
             hurries: 0,

@@ -193,6 +193,19 @@ impl FrameTable {
         Hole { start, address: svma, leads_to_outermost }
     }
 
+    /// Whether `svma` is in a large part of the file that nothing is known of: it is the code of a compiler that makes no
+    /// tables, and keeps frame pointers instead (Go's, the snapshot of V8).
+    pub(super) fn is_in_part_without_rules(&self, svma: u64) -> bool {
+        let before = |svma| self.header_entry(svma).map(|(_, function)| function);
+        if self.place(svma).is_some() || self.is_stub(svma) {
+            return false;
+        }
+        let last = before(svma);
+        let far = svma.saturating_add(LARGEST_HOLE);
+        let goes_far_back = svma.saturating_sub(last.as_ref().map_or(0, |function| function.end)) > LARGEST_HOLE;
+        goes_far_back && self.place(far).is_none() || self.code(far).is_some() && before(far) == last
+    }
+
     /// The addresses of the function around `svma`, if the table has it.
     pub(super) fn function(&self, svma: u64) -> Option<Range<u64>> {
         match self.place(svma)? {

@@ -3,7 +3,8 @@
 //!
 //! Code of files is walked by their call frame information alone: it is right in prologues, in leaf functions, in
 //! libraries that were built without frame pointers, and for what signals interrupted. Where it is missing the stack is cut
-//! there, as a guess would show callers that never called. Code made in memory has none, and is walked by frame pointers.
+//! there, as a guess would show callers that never called. Code made in memory has none, and is walked by frame pointers;
+//! so are large parts of files without any (Go's stripped programs, V8's built-in functions), where those lead behind calls.
 //! Every return address must lead into mapped code, and a stack counts as whole only if it ends at code that has no
 //! caller; else it gets a root that says why it was cut.
 

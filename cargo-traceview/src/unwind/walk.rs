@@ -223,10 +223,12 @@ fn step(
             table.step(lookup.wrapping_sub(region.bias), &mut cache.context, &last.registers, memory)?
         }
         Rule::Outermost => return Ok(None),
-        Rule::Unknown => match hole::caller(code, &mut cache.context, lookup, &last.registers, memory)? {
-            Some(registers) => (registers, false),
-            None => return Ok(None),
-        },
+        Rule::Unknown => {
+            match hole::caller(code, &mut cache.context, (lookup, last.at.is_return), &last.registers, memory)? {
+                Some(registers) => (registers, false),
+                None => return Ok(None),
+            }
+        }
     };
     Ok(Some(Start { at: At { address: registers.pc(), is_return: !interrupted }, registers }))
 }

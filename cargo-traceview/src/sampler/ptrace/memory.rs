@@ -9,6 +9,7 @@ use super::super::thread_table::{LARGEST_COPY, SMALL_STACK};
 use super::sys::{self, Tid};
 use super::{IN_FLIGHT_LIMIT, Tracer};
 use crate::unwind::deep::DeepRules;
+use crate::unwind::{CutReason, WalkEnd};
 
 /// A thread that was held for long, for its stack to be walked or found, is left alone for this many times as long.
 const REST_AFTER_LOOK: i64 = 5;
@@ -19,9 +20,9 @@ pub(super) const MAP_RESTS: i64 = 50;
 /// So often the unwinder is told at once of a thread that changed its stack. Those that do that all the time gain nothing.
 const MOST_HURRIES: u8 = 8;
 
-/// Until there are rules to walk a stack that is too large where it is, so much of it is copied. It takes less time than
-/// such a walk may.
-const FIRST_COPY: usize = 1 << 20;
+/// Until there are rules to walk a stack that is too large where it is, and where such a walk takes too long, so much of it
+/// is copied. It takes less time than such a walk may.
+const FIRST_COPY: usize = 2 << 20;
 
 /// No more memory than for this many copies is kept for later.
 const MOST_BUFFERS: usize = 64;
@@ -47,21 +48,32 @@ impl Tracer<'_> {
     pub(super) fn see_stack(&mut self, tid: Tid, registers: &Registers) -> Stack {
         let sp = registers.sp();
         let mut extent = self.extent_of_stack(tid, sp);
-        if let Some(deep) = extent.is_too_large().then(|| self.deep_rules(tid)).flatten() {
-            let started = sys::monotonic_ns();
-            let walk = deep.walk_held(tid, registers.file());
-            let ended = sys::monotonic_ns();
-            if let Some(thread) = self.table.get(tid) {
-                thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
-            }
-            return Stack::Walked(walk);
+        if !extent.is_too_large() {
+            return self.copy(tid, sp, extent);
         }
-        if extent.is_too_large() {
+        let Some(deep) = self.deep_rules(tid) else {
             // The unwinder is to send the rules for that soon.
             self.is_in_a_hurry = true;
             extent.wanted = extent.in_use.min(FIRST_COPY);
+            return self.copy(tid, sp, extent);
+        };
+        let has_many_frames = self.table.get(tid).is_some_and(|thread| thread.has_many_frames);
+        let started = sys::monotonic_ns();
+        let stack = if has_many_frames && extent.in_use <= FIRST_COPY {
+            extent.wanted = extent.in_use;
+            self.copy(tid, sp, extent)
+        } else {
+            let walk = deep.walk_held(tid, registers.file());
+            if let Some(thread) = self.table.get(tid) {
+                thread.has_many_frames = walk.end == WalkEnd::Cut(CutReason::TooDeep);
+            }
+            Stack::Walked(walk)
+        };
+        let ended = sys::monotonic_ns();
+        if let Some(thread) = self.table.get(tid) {
+            thread.rest_until = ended + REST_AFTER_LOOK * (ended - started);
         }
-        self.copy(tid, sp, extent)
+        stack
     }
 
     /// Copies the stack of a thread that sleeps, as far as it will be needed. `None` if it woke meanwhile (it was put on a
