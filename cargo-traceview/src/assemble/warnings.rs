@@ -40,12 +40,17 @@ fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> 
                      functions are not seen; build it with debug = 1 (`cargo traceview` does that itself)"
                 ),
             ),
-            (Ok(_), SymbolStatus::Stripped) if program == Some(index) => (
-                "stripped",
-                format!(
-                    "`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"
-                ),
-            ),
+            // One whose debug file has a name comes from a package, and is nobody's to build.
+            (Ok(image), SymbolStatus::Stripped)
+                if program == Some(index) && matches!(debug_file::search(image), Err(NoDebugFile::NotNamed)) =>
+            {
+                (
+                    "stripped",
+                    format!(
+                        "`{name}` was stripped: its functions have no names; build it with strip = \"none\" and debug = 1"
+                    ),
+                )
+            }
             (Ok(image), SymbolStatus::Stripped) if frames[index] > 0 => ("stripped", about_stripped(image, &name)),
             _ => continue,
         };

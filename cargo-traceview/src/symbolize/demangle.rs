@@ -96,7 +96,18 @@ fn demangle_cpp(raw: &str) -> Option<String> {
         return None;
     }
     let options = DemangleOptions::default().recursion_limit(CPP_RECURSION_LIMIT);
-    bounded(suffix, |text| parsed.structured_demangle(text, &options))
+    bounded(suffix, |text| parsed.structured_demangle(text, &options)).map(without_empty_packs)
+}
+
+/// An empty pack of template or function arguments leaves the comma before or behind it.
+fn without_empty_packs(name: String) -> String {
+    const LEFTOVERS: [(&str, &str); 4] = [(", >", ">"), (", )", ")"), ("<, ", "<"), ("(, ", "(")];
+    LEFTOVERS.into_iter().fold(
+        name,
+        |name, (comma, without)| {
+            if name.contains(comma) { name.replace(comma, without) } else { name }
+        },
+    )
 }
 
 /// Runs a demangler on a text of limited size. Reaching the limit cuts the name, any other error gives none.
@@ -216,6 +227,8 @@ mod tests {
         let table = [
             // Rust, legacy
             ("_ZN3std2rt10lang_start17h0123456789abcdefE", "std::rt::lang_start"),
+            ("_ZN1MIiJEE2goEl", "M<int>::go(long)"),
+            ("_ZN1MIiJlEE2goEl", "M<int, long>::go(long)"),
             ("_ZN3foo3bar28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "foo::bar::{closure}"),
             (
                 "_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
