@@ -93,7 +93,7 @@ pub(super) fn shortened(numbers: &str) -> &str {
 
 /// About how wide a label of `text` is in this font size, with what stays free beside it.
 pub(super) fn room_for(text: &str, size: f32) -> f32 {
-    const FREE: f32 = 5.0;
+    const FREE: f32 = 8.0;
     let width = |c| match c {
         ' ' | '.' | ',' | ':' | '·' | '(' | ')' | '[' | ']' | 'i' | 'j' | 'l' | 'r' | 't' | 'f' | '-' => 0.3,
         'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
