@@ -15,10 +15,10 @@ use super::matches::{Emphasis, Matches};
 use crate::describe;
 use crate::lod::{Cell, Pyramid, Spans};
 use crate::panels::SCROLL_BAR;
-use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene};
+use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene, room_for};
 use crate::selection::Picked;
 use crate::theme::Theme;
-use crate::widget::{TimeAxis, label_width, start_of_last_segment};
+use crate::widget::{TimeAxis, start_of_last_segment};
 
 /// How a chart is drawn, besides what is shown of it.
 pub(super) struct Look<'a> {
@@ -287,7 +287,7 @@ impl<'a> Painter<'a> {
         let room = width - DEPTHS;
         // The process's is in the tooltip of the track too.
         let ids = [format!("pid {pid} · tid {}", thread.tid), format!("tid {}", thread.tid)];
-        let ids = ids.into_iter().find(|ids| label_width(ids) <= room - INSET).unwrap_or_default();
+        let ids = ids.into_iter().find(|ids| room_for(ids, FONT_SIZE) <= room - INSET).unwrap_or_default();
         let lines = [
             (shown.document.thread_name(shown.chart.thread).to_owned(), theme.text),
             (ids, theme.weak_text),

@@ -316,7 +316,7 @@ fn a_long_name_takes_the_room_of_the_time() {
         let name = scene.labels.iter().find(|label| label.text == title).expect("it has a name");
         let beside = scene.labels.iter().find(|it| it.text.ends_with(" %") && it.rect.y_range() == name.rect.y_range());
         assert_eq!(beside.map(|label| label.text.as_str()), Some(expected));
-        assert!(name.rect.width() >= super::text::room_for(title, 12.0), "{title} is not cut: {:?}", name.rect);
+        assert!(name.rect.width() >= crate::scene::room_for(title, 12.0), "{title} is not cut: {:?}", name.rect);
     }
 }
 

@@ -91,18 +91,6 @@ pub(super) fn shortened(numbers: &str) -> &str {
     numbers.rsplit_once(" · ").map_or(numbers, |(_, last)| last)
 }
 
-/// About how wide a label of `text` is in this font size, with what stays free beside it.
-pub(super) fn room_for(text: &str, size: f32) -> f32 {
-    const FREE: f32 = 8.0;
-    let width = |c| match c {
-        ' ' | '.' | ',' | ':' | '·' | '(' | ')' | '[' | ']' | 'i' | 'j' | 'l' | 'r' | 't' | 'f' | '-' => 0.3,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
-        '0'..='9' => 0.6,
-        _ => 0.55,
-    };
-    text.chars().map(width).sum::<f32>() * size + FREE
-}
-
 fn share(cpu: f64, rows: &Rows) -> String {
     format_percent(percent(cpu, rows.cpu.as_secs_f64()))
 }
