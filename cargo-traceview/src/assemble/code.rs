@@ -96,6 +96,9 @@ impl Names {
         let names = &self.of_image[index];
         if names.iter().any(|(_, names)| names.frames.iter().any(|frame| frame.line.is_some())) {
             SymbolStatus::DebugInfo
+        } else if image.has_debug_info() && names.iter().all(|(_, names)| is_start_code(names)) {
+            // Nothing was seen that could have had a line.
+            SymbolStatus::DebugInfo
         } else if names.is_empty() {
             if image.has_symtab() { SymbolStatus::SymbolTable } else { SymbolStatus::Unknown }
         } else if image.has_symtab() || names.iter().all(|(_, names)| names.named) {
@@ -104,6 +107,11 @@ impl Names {
             SymbolStatus::Stripped
         }
     }
+}
+
+/// Whether it is code that the linker or the compiler adds around a program, which has no lines in any.
+fn is_start_code(names: &Resolved) -> bool {
+    names.frames.iter().all(|frame| matches!(&*frame.name, "_start" | "_init" | "_fini" | "main"))
 }
 
 fn add_library(loaded: &LoadedImage, symbols: SymbolStatus, builder: &mut ProfileBuilder) -> LibraryId {

@@ -31,7 +31,7 @@ Examples:
   cargo traceview -p server --bin api     Choose the package and the binary
   cargo traceview --example demo --dev    An example, built without optimizations
   cargo traceview -d 10 -o slow.json.gz   Record the first ten seconds into a file
-  cargo traceview --no-open               Only record; `cargo traceview open @1` opens the window later
+  cargo traceview --no-open               Only record; `cargo traceview open @1` shows it later
   cargo traceview record -- ./tool a.txt  Record any program
   cargo traceview report --top 20         The hottest functions of the last recording
   cargo traceview export -o flame.svg     A picture of the last recording

@@ -39,7 +39,7 @@ pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
-pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary};
+pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
 pub use waits::{TargetKind, WaitKind};
 pub use whole::Whole;

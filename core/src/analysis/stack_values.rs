@@ -6,7 +6,7 @@ use super::amount::{Amount, Unit};
 use super::filter::{Measure, Selection};
 use super::waits::WaitKind;
 use super::whole::Whole;
-use crate::model::{CpuDelta, Profile, StackId, StackTable, Thread, ThreadId, Values, WeightUnit};
+use crate::model::{CpuDelta, FunctionKind, Profile, StackId, StackTable, Thread, ThreadId, Values, WeightUnit};
 
 /// The amounts of a selection, by stack.
 #[derive(Clone, PartialEq, Debug)]
@@ -98,8 +98,14 @@ impl StackValues {
     }
 
     fn add_up(profile: &Profile, threads: &[&Thread], selection: &Selection, (measure, unit): (Measure, Unit)) -> Self {
-        let whole =
-            Whole { measure, unit, total: Amount::default(), stackless: Amount::default(), effective_samples: None };
+        let whole = Whole {
+            measure,
+            unit,
+            total: Amount::default(),
+            unsampled: 0,
+            stackless: Amount::default(),
+            effective_samples: None,
+        };
         let mut values = Self {
             measure,
             unit,
@@ -121,7 +127,7 @@ impl StackValues {
             values.add_waits(profile, threads, selection);
         }
         values.total = values.sum();
-        values.whole = values.measure_whole();
+        values.whole = values.measure_whole(profile);
         values
     }
 
@@ -160,16 +166,23 @@ impl StackValues {
         totals
     }
 
-    fn measure_whole(&self) -> Whole {
+    fn measure_whole(&self, profile: &Profile) -> Whole {
+        let is_unsampled = |stack: usize| {
+            profile.functions.kind[profile.leaf_function(StackId::new(stack)).index()] == FunctionKind::Unsampled
+        };
+        let seen = self.own.iter().enumerate().filter(|(_, own)| own.samples > 0);
+        let unsampled = seen.filter(|(stack, _)| is_unsampled(*stack)).map(|(_, own)| own.samples).sum();
         let stackless_waits = self.waits.iter().filter(|waits| waits.stack.is_none()).map(|waits| waits.amount);
         let sampled = self.own.iter().map(|own| own.value).sum::<f64>() + self.without_stack.value;
         Whole {
             measure: self.measure,
             unit: self.unit,
             total: self.total,
+            unsampled,
             stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
             // (Σw)² / Σw² equal samples would scatter as these of different weights do.
-            effective_samples: (self.waits.is_empty() && self.squares > 0.0).then(|| sampled * sampled / self.squares),
+            effective_samples: (self.waits.is_empty() && self.squares > 0.0 && self.total.samples > unsampled)
+                .then(|| sampled * sampled / self.squares),
         }
     }
 

@@ -59,6 +59,8 @@ pub struct ThreadActivity {
     pub thread: ThreadId,
     /// Its CPU time, as [`Summary::cpu`].
     pub cpu: Option<Nanos>,
+    /// Its samples, counted as [`Summary::samples`].
+    pub samples: u64,
     /// Its waits by kind, the longest time first.
     pub waits: Vec<WaitTotal>,
     /// What it waited besides, in waits too short for the recorder to see; `None` if there was none, or it is not known.
@@ -227,6 +229,15 @@ fn sum_known(amounts: impl Iterator<Item = Option<Nanos>>) -> Option<Nanos> {
     amounts.flatten().reduce(|sum, amount| sum + amount)
 }
 
+/// Samples of `thread` with a stack that was seen, but for those that used no CPU.
+pub fn samples_of(profile: &Profile, thread: &Thread) -> u64 {
+    let seen = |stack: StackId| profile.functions.kind[profile.leaf_function(stack).index()] != FunctionKind::Unsampled;
+    let knows_cpu = thread.samples.cpu.iter().any(|delta| delta.get().is_some());
+    let rows = thread.samples.stack.iter().enumerate().filter_map(|(row, stack)| Some((row, (*stack)?)));
+    let used_cpu = |row: usize| thread.samples.cpu[row].get().is_some_and(|nanos| nanos.0 != 0);
+    rows.filter(|(row, stack)| (!knows_cpu || used_cpu(*row)) && seen(*stack)).count() as u64
+}
+
 fn unsampled_cpu(profile: &Profile) -> Nanos {
     let is_unsampled =
         |stack: StackId| profile.functions.kind[profile.leaf_function(stack).index()] == FunctionKind::Unsampled;
@@ -253,6 +264,7 @@ fn activity(profile: &Profile, index: usize, thread: &Thread) -> ThreadActivity 
     ThreadActivity {
         thread: ThreadId::new(index),
         cpu: cpu_of(thread),
+        samples: samples_of(profile, thread),
         waits,
         short_waits: short_waits(profile, thread),
     }

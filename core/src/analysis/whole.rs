@@ -13,6 +13,9 @@ pub struct Whole {
     pub unit: Unit,
     /// All of it.
     pub total: Amount,
+    /// How many of its samples are none: amounts of CPU time that no look at the thread stands behind
+    /// ([`FunctionKind::Unsampled`](crate::model::FunctionKind::Unsampled)).
+    pub unsampled: u64,
     /// The part of it that is in no function and no tree, because it was seen without a stack.
     pub stackless: Amount,
     /// The effective number of samples behind the values, to judge shares by. `None` when waits are among them: these

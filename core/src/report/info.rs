@@ -152,7 +152,7 @@ pub(super) fn quality_text(summary: &Summary) -> String {
     text
 }
 
-/// `977 looks a second of 1000, 60 µs late (median; 99 %: 0.2 ms), stops of 20 µs (median; 99 %: 0.1 ms), own CPU 5.9 %`.
+/// `977 looks a second of 1000, 60 µs late (median; 99 %: 0.2 ms), stops of 20 µs (median; 99 %: 0.1 ms), own CPU 80 ms (5.9 % of a core)`.
 fn sampling_text(profile: &Profile, summary: &Summary) -> String {
     let Some(quality) = profile.meta.quality else { return String::new() };
     let mut parts = Vec::new();
@@ -163,12 +163,23 @@ fn sampling_text(profile: &Profile, summary: &Summary) -> String {
         |spread: Spread| format!("{} (median; 99 %: {})", format_duration(spread.median), format_duration(spread.p99));
     parts.extend(quality.lateness.map(|late| format!("{} late", spread(late))));
     parts.extend(quality.stops.map(|stops| format!("stops of {}", spread(stops))));
-    let wall = summary.wall.filter(|wall| wall.0 > 0 && quality.ticks > 0);
-    if let Some(wall) = wall {
-        let percent = 100.0 * quality.recorder_cpu.as_secs_f64() / wall.as_secs_f64();
-        parts.push(format!("own CPU {} of a core", format_percent(percent)));
+    if quality.ticks > 0 {
+        parts.push(format!("own CPU {}", recorder_cpu_text(quality.recorder_cpu, summary.wall)));
     }
     parts.join(", ")
+}
+
+/// `80.0 ms (5.9 % of a core)`. What the profiler used before and after a short recording says nothing of a longer one.
+fn recorder_cpu_text(cpu: Nanos, wall: Option<Nanos>) -> String {
+    /// Of what it uses in a longer recording, nearly all is for looking.
+    const LONG_NS: i64 = 100_000_000;
+    match wall.filter(|wall| wall.0 >= LONG_NS) {
+        Some(wall) => {
+            let percent = 100.0 * cpu.as_secs_f64() / wall.as_secs_f64();
+            format!("{} ({} of a core)", format_duration(cpu), format_percent(percent))
+        }
+        None => format_duration(cpu),
+    }
 }
 
 /// Looks a second, and how many there were to be.
@@ -236,7 +247,7 @@ fn write_threads(out: &mut dyn fmt::Write, profile: &Profile, summary: &Summary,
             TableRow {
                 numbers: vec![
                     activity.cpu.map(format_duration).unwrap_or_default(),
-                    thread.samples.len().to_string(),
+                    activity.samples.to_string(),
                     if waited == Nanos::ZERO { String::new() } else { format_duration(waited) },
                     format!("{}/{}", process.pid, thread.tid),
                 ],
@@ -289,7 +300,7 @@ struct ThreadInfo<'a> {
     name: &'a str,
     pid: SystemId<'a>,
     tid: SystemId<'a>,
-    samples: usize,
+    samples: u64,
     slices: usize,
     markers: usize,
     waits: usize,
@@ -360,7 +371,7 @@ impl<'a> ThreadInfo<'a> {
             name: profile.string(thread.name),
             pid: SystemId::of(&profile.processes[thread.process.index()].pid),
             tid: SystemId::of(&thread.tid),
-            samples: thread.samples.len(),
+            samples: activity.samples,
             slices: thread.slices.len(),
             markers: thread.markers.len(),
             waits: thread.waits.len(),

@@ -132,13 +132,16 @@ impl<'a> Labels<'a> {
 /// A source path without the directory that cargo or the compiler's build keeps such sources in: from the crate on.
 pub fn known_path(path: &str) -> &str {
     let behind = |marker: &str| path.split_once(marker).and_then(|(_, rest)| Some(rest.split_once('/')?.1));
-    let of_std = path.strip_prefix("/rustc/").and_then(|rest| Some(rest.split_once("/library/")?.1));
+    // A part of `core` lies in a repository beside it: `core/src/../../stdarch/crates/core_arch/src/x86/sse2.rs`
+    let within_std = |rest| str::split_once(rest, "/../../stdarch/crates/").map_or(rest, |(_, part)| part);
+    let of_std = path.strip_prefix("/rustc/").and_then(|rest| Some(within_std(rest.split_once("/library/")?.1)));
     let of_deps = || path.strip_prefix("/rust/deps/");
-    let installed = || path.split_once("/lib/rustlib/src/rust/library/").map(|(_, rest)| rest);
-    // Distributions build in the directory beside: `./string/../sysdeps/x86_64/memmove.S`
+    let installed = || path.split_once("/lib/rustlib/src/rust/library/").map(|(_, rest)| within_std(rest));
+    // Distributions build in the sources, `./malloc/malloc.c`, or beside: `./string/../sysdeps/x86_64/memmove.S`
     let beside = || {
-        let (directory, rest) = path.strip_prefix("./")?.split_once("/../")?;
-        (!directory.contains('/')).then_some(rest)
+        let rest = path.strip_prefix("./")?;
+        let up = rest.split_once("/../").filter(|(directory, _)| !directory.contains('/'));
+        Some(up.map_or(rest, |(_, rest)| rest))
     };
     let known = of_std.or_else(of_deps).or_else(|| behind("/registry/src/")).or_else(installed).or_else(beside);
     known.unwrap_or(path)
@@ -176,7 +179,9 @@ mod tests {
         let installed = "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs";
         assert_eq!(known_path(installed), "core/src/cmp.rs");
         assert_eq!(known_path("./string/../sysdeps/x86_64/memmove.S"), "sysdeps/x86_64/memmove.S");
-        assert_eq!(known_path("./string/strlen.c"), "./string/strlen.c");
+        assert_eq!(known_path("./string/strlen.c"), "string/strlen.c");
+        let simd = "/rustc/59807616e1fa/library/core/src/../../stdarch/crates/core_arch/src/x86/sse2.rs";
+        assert_eq!(known_path(simd), "core_arch/src/x86/sse2.rs");
         assert_eq!(known_path("/home/me/tool/src/main.rs"), "/home/me/tool/src/main.rs");
         assert_eq!(known_path("/registry/src/odd"), "/registry/src/odd");
         assert_eq!(short_path(registry), "memmem/mod.rs");

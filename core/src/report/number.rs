@@ -48,6 +48,7 @@ pub(super) fn count(number: u64, thing: &str) -> String {
 /// What a list or tree is of, in words: the line above it.
 pub(super) fn headline(whole: &Whole) -> String {
     let Amount { value, samples } = whole.total;
+    let samples = samples - whole.unsampled;
     let amount = format_amount(value, whole.unit);
     match (whole.measure, whole.unit) {
         (Measure::Cpu, Unit::Nanoseconds) => format!("CPU time {amount} in {}", count(samples, "sample")),

@@ -43,6 +43,9 @@ pub fn write_summary(
     let summary = Summary::of(profile);
     writeln!(out, "{}", times(profile, &summary))?;
     writeln!(out, "{}", quality(profile, &summary))?;
+    if let Some(why) = why_no_samples(profile, &summary) {
+        writeln!(out, "{why}")?;
+    }
     for cut in &summary.cut {
         writeln!(out, "{} with {}", count(cut.samples, "sample"), printable(profile.string(cut.reason)))?;
     }
@@ -114,6 +117,21 @@ fn quality(profile: &Profile, summary: &Summary) -> String {
         text.push_str(&format!(", {}", exit_text(exit)));
     }
     text
+}
+
+/// A program can be over before the first look at it.
+fn why_no_samples(profile: &Profile, summary: &Summary) -> Option<String> {
+    let interval = profile.meta.interval.filter(|_| summary.samples == 0)?;
+    let cpu = summary.cpu?;
+    let remedy = "give it more work, or look more often (`--rate 10000`)";
+    let period = format_duration(interval);
+    Some(match (cpu, cpu <= interval) {
+        (Nanos::ZERO, _) => "No samples: the program used no CPU time".to_owned(),
+        (_, true) => {
+            format!("No samples: the program used less CPU time than the {period} between two looks; {remedy}")
+        }
+        (_, false) => format!("No samples: none of its threads ran when it was looked at, every {period}; {remedy}"),
+    })
 }
 
 /// `exit 3`, or `ended by signal 9 (SIGKILL)`.

@@ -509,3 +509,29 @@ fn weights_of_other_tools_keep_their_fractions() {
     assert!(top(&profile, 5, WIDE).starts_with("3 samples of weight 1.75\n"));
     all(&profile);
 }
+
+#[test]
+fn a_program_that_ended_before_the_first_look_has_no_samples_and_is_told_why() {
+    let mut fixture = Fixture::new();
+    let thread = fixture.thread("tiny", 7);
+    let stack = fixture.stack("[not sampled]");
+    fixture.sample(thread, 0, Some(stack), Some(700_000));
+    let tiny = fixture.finish();
+    let text = top(&tiny, 5, WIDE);
+    assert!(text.starts_with("CPU time 700 µs in 0 samples\n"), "{text}");
+    assert!(!text.contains('±'), "nothing was sampled that could be off: {text}");
+    let text = summary(&tiny, WIDE);
+    assert!(
+        text.contains("\nNo samples: the program used less CPU time than the 1.00 ms between two looks; "),
+        "{text}"
+    );
+    let json = parse(&info_json(&tiny, &InfoSource { format: "firefox".to_owned(), version: None }));
+    assert_eq!(json["threads"][0]["samples"], 0);
+
+    let mut fixture = Fixture::new();
+    let thread = fixture.thread("busy", 7);
+    fixture.samples(thread, &[("main", 3), ("[not sampled]", 1)]);
+    let busy = fixture.finish();
+    assert!(top(&busy, 5, WIDE).starts_with("CPU time 4.00 ms in 3 samples\n"), "{}", top(&busy, 5, WIDE));
+    assert!(!summary(&busy, WIDE).contains("No samples"));
+}

@@ -166,7 +166,8 @@ mod tests {
 
     fn words(measure: Measure, unit: Unit) -> Words {
         let all = Amount { value: 4e9, samples: 4_000 };
-        Words::new(&Whole { measure, unit, total: all, stackless: Amount::default(), effective_samples: Some(4e3) })
+        let stackless = Amount::default();
+        Words::new(&Whole { measure, unit, total: all, unsampled: 0, stackless, effective_samples: Some(4e3) })
     }
 
     #[test]

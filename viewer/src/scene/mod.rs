@@ -139,6 +139,18 @@ impl Scene {
 /// The font size of labels, in points.
 pub const FONT_SIZE: f32 = 12.0;
 
+/// About how wide a label of `text` is in this font size, with what stays free beside it.
+pub fn room_for(text: &str, size: f32) -> f32 {
+    const FREE: f32 = 6.5;
+    let width = |c| match c {
+        ' ' | '.' | ',' | ':' | '·' | '(' | ')' | '[' | ']' | 'i' | 'j' | 'l' | 'r' | 't' | 'f' | '-' => 0.3,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
+        '0'..='9' => 0.6,
+        _ => 0.55,
+    };
+    text.chars().map(width).sum::<f32>() * size + FREE
+}
+
 #[cfg(test)]
 mod tests {
     use egui::pos2;

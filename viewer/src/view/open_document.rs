@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
-use traceview_core::analysis::{Measure, fold_async};
+use traceview_core::analysis::{Measure, fold_async, samples_of};
 use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
@@ -94,7 +94,7 @@ impl OpenDocument {
     pub(super) fn headline(&self) -> String {
         let profile = &self.face().document.profile;
         let threads = profile.threads.len();
-        let samples: usize = profile.threads.iter().map(|thread| thread.samples.len()).sum();
+        let samples: u64 = profile.threads.iter().map(|thread| samples_of(profile, thread)).sum();
         let length = if self.face().document.timed {
             let TimeRange { start, end } = self.face().document.extent;
             format!("{}, ", format_duration(end - start))
@@ -110,6 +110,7 @@ impl OpenDocument {
             None => self.face().document.name.clone(),
         };
         let what = beginning(&what, LONGEST_COMMAND);
+        let samples = usize::try_from(samples).unwrap_or(usize::MAX);
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         format!("{what}: {length}{threads} thread{}, {samples} sample{}", plural(threads), plural(samples))
     }

@@ -1,20 +1,26 @@
-//! Where a chart begins when it is first shown: not at the dozen calls by which the runtime starts every thread, but at
-//! the first code that somebody has written for this program.
+//! Where a chart begins when it is first shown: not at the dozens of calls by which `std` and a runtime start every
+//! thread and task, but at the first code that somebody has written for this program.
 
 use traceview_core::model::{StackId, StandardCategory};
 
 use crate::document::Document;
 use crate::lod::{CallNodes, SampleBoxes};
 
-/// The smallest depth at which one of the boxes is of the workspace or of a dependency; 0 where none is.
+/// The smallest depth at which one of the boxes is of the workspace, or of a dependency in a thread that never ran code of
+/// the workspace; 0 where it ran neither.
 pub(super) fn first_written_depth(document: &Document, calls: &CallNodes, boxes: &SampleBoxes) -> u32 {
+    let by_preference = [StandardCategory::Workspace, StandardCategory::Dependency];
+    let mut depths = by_preference.into_iter().map(|category| first_depth(document, calls, boxes, category));
+    depths.find_map(|depth| depth).unwrap_or(0)
+}
+
+/// The smallest depth at which one of the boxes is of `category`.
+fn first_depth(document: &Document, calls: &CallNodes, boxes: &SampleBoxes, category: StandardCategory) -> Option<u32> {
     let profile = &document.profile;
-    let names = [StandardCategory::Workspace, StandardCategory::Dependency].map(StandardCategory::name);
     // Files of other programs have categories of their own.
-    let written: Vec<bool> =
-        profile.categories.iter().map(|category| names.contains(&profile.string(category.name))).collect();
-    if !written.contains(&true) {
-        return 0;
+    let is_it: Vec<bool> = profile.categories.iter().map(|row| profile.string(row.name) == category.name()).collect();
+    if !is_it.contains(&true) {
+        return None;
     }
     let table = calls.table();
     // By call node, the depth of the first such call from the root to it. Callers stand before what they call.
@@ -22,11 +28,11 @@ pub(super) fn first_written_depth(document: &Document, calls: &CallNodes, boxes:
     for (node, (caller, frame)) in table.prefix.iter().zip(&table.frame).enumerate() {
         let inherited = caller.and_then(|caller| first[caller.index()]);
         let category = document.facts.category(profile.frames.function[frame.index()]);
-        let is_written = category.is_some_and(|category| written[category.index()]);
-        let own = is_written.then(|| calls.index().depth(StackId::new(node)));
+        let is_such = category.is_some_and(|category| is_it[category.index()]);
+        let own = is_such.then(|| calls.index().depth(StackId::new(node)));
         first.push(inherited.or(own));
     }
-    boxes.strips().iter().filter_map(|strip| first[strip.innermost.index()]).min().unwrap_or(0)
+    boxes.strips().iter().filter_map(|strip| first[strip.innermost.index()]).min()
 }
 
 #[cfg(test)]
@@ -63,7 +69,13 @@ mod tests {
     fn a_chart_begins_with_the_first_code_of_the_program_in_any_sample() {
         use StandardCategory::{Dependency, Kernel, Std, System, Workspace};
         assert_eq!(opening(&[&[System, Std, Std, Workspace, Std], &[System, Std, Std, Workspace]]), 3);
-        assert_eq!(opening(&[&[System, Std, Std, Workspace], &[System, Dependency, Workspace], &[System]]), 1);
+        assert_eq!(opening(&[&[System, Std, Std, Workspace], &[System, Dependency, Workspace], &[System]]), 2);
+        assert_eq!(opening(&[&[System, Dependency, Std, Dependency, Workspace]]), 4, "behind an async runtime");
+        assert_eq!(
+            opening(&[&[System, Std, Dependency], &[System, Std, Std, Dependency]]),
+            2,
+            "a runtime's own thread"
+        );
         assert_eq!(opening(&[&[Workspace, Std]]), 0);
         assert_eq!(opening(&[&[System, Std], &[System, Kernel]]), 0, "nobody's code: from the root");
     }

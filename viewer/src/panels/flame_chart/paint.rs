@@ -15,7 +15,7 @@ use super::matches::{Emphasis, Matches};
 use crate::describe;
 use crate::lod::{Cell, Pyramid, Spans};
 use crate::panels::SCROLL_BAR;
-use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene};
+use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene, room_for};
 use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, start_of_last_segment};
@@ -284,15 +284,18 @@ impl<'a> Painter<'a> {
         let profile = &shown.document.profile;
         let thread = &profile.threads[shown.chart.thread.index()];
         let pid = &profile.processes[thread.process.index()].pid;
+        let room = width - DEPTHS;
+        // The process's is in the tooltip of the track too.
+        let ids = [format!("pid {pid} · tid {}", thread.tid), format!("tid {}", thread.tid)];
+        let ids = ids.into_iter().find(|ids| room_for(ids, FONT_SIZE) <= room - INSET).unwrap_or_default();
         let lines = [
             (shown.document.thread_name(shown.chart.thread).to_owned(), theme.text),
-            (format!("pid {pid} · tid {}", thread.tid), theme.weak_text),
+            (ids, theme.weak_text),
             (
                 format!("CPU {}", format_duration(shown.document.activity[shown.chart.thread.index()].cpu)),
                 theme.weak_text,
             ),
         ];
-        let room = width - DEPTHS;
         let mut top = MARKS;
         for (text, color) in lines {
             let rect = Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW));

@@ -15,7 +15,7 @@ use super::text;
 use crate::document::Document;
 use crate::lod::Columns;
 use crate::panels::GUTTER;
-use crate::scene::{Align, Elide, FONT_SIZE, Label, Scene};
+use crate::scene::{Align, Elide, FONT_SIZE, Label, Scene, room_for};
 use crate::selection::Picked;
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView, label_width};
@@ -251,12 +251,15 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
     match row {
         Row::Thread(thread) => {
             let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
-            let width = label_width(&numbers) * SMALL / FONT_SIZE;
+            let fits = room_for(&title, FONT_SIZE) + room_for(&numbers, SMALL) <= names.width();
+            // A name says more than how long its share was; that is in the tooltip.
+            let numbers = if fits { &numbers } else { text::shortened(&numbers) };
+            let width = room_for(numbers, SMALL);
             let middle = (names.right() - width).max(names.left());
             let color = if counted { theme.text } else { theme.weak_text };
             let name = Label { rect: names.with_max_x(middle), text: title, color, ..name_label() };
             scene.labels.push(name);
-            small_label(scene, names.with_min_x(middle), numbers, theme.weak_text, Align::Right);
+            small_label(scene, names.with_min_x(middle), numbers.to_owned(), theme.weak_text, Align::Right);
         }
         Row::Counter(_) => {
             // Its greatest number stands at the right.

@@ -277,7 +277,7 @@ fn the_picture_holds_what_the_window_shows() {
         assert!((found - expected).abs() < expected * 0.02, "{found} instead of {expected} at {rows:?}");
     }
     let labels: Vec<&str> = scene.labels.iter().map(|label| label.text.as_str()).collect();
-    for text in ["busy (main)", "waiting", "100 ms · 100.0 %", "1 slice", "3 threads", "All threads"] {
+    for text in ["busy (main)", "waiting", "100.0 %", "1 slice", "3 threads", "All threads"] {
         assert!(labels.contains(&text), "{text} in {labels:?}");
     }
     let of_tracks = scene.quads.iter().filter(|quad| quad.rect.top() > 60.0).count();
@@ -298,9 +298,25 @@ fn threads_of_one_name_are_told_apart_by_their_ids() {
     for title in of_the_same_name.chain(["other (main)".to_owned()]) {
         let name = scene.labels.iter().find(|label| label.text == title);
         let name = name.unwrap_or_else(|| panic!("{title} in {:?}", scene.labels));
-        let is_beside = |label: &&Label| label.text.contains(" ms · ") && label.rect.y_range() == name.rect.y_range();
+        let is_beside = |label: &&Label| label.text.ends_with(" %") && label.rect.y_range() == name.rect.y_range();
         let numbers = scene.labels.iter().find(is_beside).expect("its numbers are in the same line");
         assert!(name.rect.right() <= numbers.rect.left() && numbers.rect.right() <= GUTTER);
+    }
+}
+
+#[test]
+fn a_long_name_takes_the_room_of_the_time() {
+    let mut profile = TestProfile::new();
+    for name in ["io", "tokio-rt-worker"] {
+        let thread = profile.thread(name);
+        profile.samples(thread, 1..11, "main");
+    }
+    let scene = window(profile.finish()).state_mut().scene(vec2(1000.0, 200.0));
+    for (title, expected) in [("io", "10.0 ms · 50.0 %"), ("tokio-rt-worker", "50.0 %")] {
+        let name = scene.labels.iter().find(|label| label.text == title).expect("it has a name");
+        let beside = scene.labels.iter().find(|it| it.text.ends_with(" %") && it.rect.y_range() == name.rect.y_range());
+        assert_eq!(beside.map(|label| label.text.as_str()), Some(expected));
+        assert!(name.rect.width() >= crate::scene::room_for(title, 12.0), "{title} is not cut: {:?}", name.rect);
     }
 }
 

@@ -86,6 +86,11 @@ fn thread_numbers(document: &Document, rows: &Rows, thread: ThreadId) -> String 
     }
 }
 
+/// The last of [`numbers`]: the share without the time.
+pub(super) fn shortened(numbers: &str) -> &str {
+    numbers.rsplit_once(" · ").map_or(numbers, |(_, last)| last)
+}
+
 fn share(cpu: f64, rows: &Rows) -> String {
     format_percent(percent(cpu, rows.cpu.as_secs_f64()))
 }
