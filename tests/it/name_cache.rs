@@ -32,12 +32,14 @@ fn names_are_kept_for_the_next_recording_and_never_given_to_another_build() {
     let files = kept(&traceview);
     assert!(files.len() >= 2, "the program and the C library: {files:?}");
     assert_names(&traceview.record("", "shares", "1"), &shares);
-    assert_eq!(kept(&traceview), files);
+    // It can have met code that the first one did not.
+    let again = kept(&traceview);
+    assert!(files.iter().all(|file| again.contains(file)), "{again:?} after {files:?}");
 
     // At the path of one program another one, and all files of names damaged.
     let program = traceview.copy(&workload("shares"));
     assert_names(&traceview.record_program("", &program, "1", b""), &shares);
-    for file in &files {
+    for file in &again {
         fs::write(file, b"tvnames1 but no names").expect("it is ours");
     }
     let recorded = traceview.record_program("", &program, "1", b"");
@@ -50,5 +52,5 @@ fn names_are_kept_for_the_next_recording_and_never_given_to_another_build() {
     for function in shares {
         assert_eq!(total_percent(&report, function), 0.0, "{report}");
     }
-    assert!(kept(&traceview).len() > files.len());
+    assert!(kept(&traceview).len() > again.len());
 }

@@ -241,6 +241,7 @@ fn libraries_that_take_turns_at_one_address_are_told_apart() {
     let recorded = traceview.record("", "plugins", &args);
     let (truth, file) = (recorded.truth(), recorded.file());
     assert!(number(&truth, "together") > 0, "the loader put them at one address: {truth}");
+    let mut seen = Vec::new();
     for (name, library) in [("a", "plugin_a"), ("b", "plugin_b")] {
         let function = format!("work_of_{name}");
         let is_ours = |frame: &&Frame| is_function(&frame.function, &function);
@@ -251,7 +252,11 @@ fn libraries_that_take_turns_at_one_address_are_told_apart() {
             names(&after.copied().collect::<Vec<_>>(), &["plugin_work", "work_in", "main"])
                 == ["plugin_work", "work_in", "main"]
         };
-        let seen = percentage(file.cpu_where(with_callers), number(&truth, name));
-        assert!((90.0..=106.0).contains(&seen), "{function}: {seen:.1} % of its time seen with its callers");
+        seen.push(percentage(file.cpu_where(with_callers), number(&truth, name)));
     }
+    // A sample is charged with what its thread used since the last one, which can have been in the other library.
+    assert!(
+        seen.iter().all(|seen| (85.0..=115.0).contains(seen)),
+        "{seen:.1?} % of their time seen with their callers"
+    );
 }

@@ -18,6 +18,10 @@ const MOST: usize = 8;
 /// The headers of a library and its build id lie within so many bytes.
 const HEAD: usize = 1024;
 
+/// After the map was read for such a change it is not read for another one for so many times as long: names of the former
+/// library would be wrong for that time, but a program can change them as fast as it likes.
+const CHANGE_RESTS: i64 = 3;
+
 /// Libraries that programs do not unload.
 const STAYING: [&str; 7] = ["ld-", "libc.", "libc-", "libm.", "libgcc_s.", "libstdc++.", "libpthread"];
 
@@ -28,6 +32,8 @@ pub(crate) struct CodeWatch {
     starts: Vec<u64>,
     /// Those that are watched: where they start, and what their first bytes are once that was read.
     watched: Vec<(u64, Option<u64>)>,
+    /// The map is not to be read again for a change before this moment.
+    rests_until: i64,
 }
 
 impl CodeWatch {
@@ -85,7 +91,7 @@ impl Tracer<'_> {
         let Some(thread) = self.table.get(tid) else { return };
         let (index, pid) = (thread.process, thread.pid);
         let process = self.table.process(index);
-        if process.watch.has_changed(|start| head(tid, start)) && sys::monotonic_ns() >= process.map_rests_until {
+        if process.watch.has_changed(|start| head(tid, start)) && sys::monotonic_ns() >= process.watch.rests_until {
             self.see_code(tid, pid);
         }
     }
@@ -102,6 +108,7 @@ impl Tracer<'_> {
         process.watch.note(&maps);
         // At once: what takes a library's place before the next look must not pass for it.
         process.watch.has_changed(|start| head(tid, start));
+        process.watch.rests_until = time + CHANGE_RESTS * (time - started);
         process.map_rests_until = time + MAP_RESTS * (time - started);
         self.send(Event::Maps { process: index, tid, time, maps });
     }
