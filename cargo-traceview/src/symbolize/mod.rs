@@ -7,7 +7,7 @@
 //! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
-//! - [`module_path`]: crate and module for names that lack them
+//! - [`mod@module_path`]: crate and module for names that lack them
 //! - [`unnamed`]: what stands for an address that nothing is known about
 //!
 //! All addresses here are the image's own (SVMA). Nothing here knows processes or samples.
