@@ -20,7 +20,6 @@ use std::process;
 
 use cli::args::Cli;
 use cli::plan::Surroundings;
-use error::Error;
 use exit_code::ExitCode;
 
 /// The whole program: parses the arguments (the program's name first), does what they say, prints what went wrong.
@@ -35,10 +34,7 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> process::ExitCode 
             return if error.use_stderr() { ExitCode::Usage.into() } else { ExitCode::Fine.into() };
         }
     };
-    let result = Surroundings::of_process(args)
-        .map_err(Error::WorkingDirectory)
-        .and_then(|surroundings| command::execute(cli.into_command(), &surroundings));
-    match result {
+    match command::execute(cli.into_command(), &Surroundings::of_process(args)) {
         Ok(code) => code.into(),
         Err(error) if error.is_broken_pipe() => ExitCode::Fine.into(),
         Err(error) => {

@@ -44,6 +44,19 @@ fn a_program_that_can_not_be_executed() {
 }
 
 #[test]
+fn without_a_working_directory_whole_paths_do() {
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
+    let traceview = traceview().behind(["sh", "-c", script]);
+    let recorded = traceview.record("", "shares", "0.3");
+    assert_eq!(recorded.finished.code, 0, "{}", recorded.finished.stderr);
+    assert!(recorded.file().cpu() > 0);
+    let program = workload("shares");
+    let program = program.to_str().expect("a path of ours");
+    assert_explains(&traceview.run(["record", "-o", "x.json.gz", "--", program]), 2, &["the output's directory `.`"]);
+    assert_explains(&traceview.run(["--no-open"]), 125, &["current directory"]);
+}
+
+#[test]
 fn nothing_is_left_in_the_store_by_a_program_that_did_not_start() {
     let traceview = traceview();
     assert_eq!(traceview.run(["record", "--", "./missing"]).code, 127);

@@ -233,7 +233,8 @@ pub(crate) fn writable_path(output: &Path, cwd: &Path) -> Result<PathBuf, Output
     if is_special(&path) {
         return Ok(path);
     }
-    let directory = path.parent().unwrap_or(cwd);
+    // Without a working directory there is none for a plain name.
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !directory.is_dir() {
         return Err(OutputError::NoDirectory(directory.to_path_buf()));
     }

@@ -5,7 +5,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,7 +26,8 @@ pub const STANDARD_STREAM: &str = "-";
 pub struct Surroundings {
     /// The command line, the program's name first.
     pub args: Vec<OsString>,
-    /// The working directory.
+    /// The working directory. Empty if that no longer exists: nothing can be reached from there then, and what is named by
+    /// its whole path does not need it.
     pub cwd: PathBuf,
     /// `HOME`.
     pub home: Option<OsString>,
@@ -39,17 +39,15 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Those of this process.
-    ///
-    /// # Errors
-    /// When the working directory no longer exists.
-    pub fn of_process(args: Vec<OsString>) -> io::Result<Self> {
-        Ok(Self {
+    #[must_use]
+    pub fn of_process(args: Vec<OsString>) -> Self {
+        Self {
             args,
-            cwd: env::current_dir()?,
+            cwd: env::current_dir().unwrap_or_else(|_gone| PathBuf::new()),
             home: env::var_os("HOME"),
             xdg_data_home: env::var_os("XDG_DATA_HOME"),
             xdg_cache_home: env::var_os("XDG_CACHE_HOME"),
-        })
+        }
     }
 
     /// The user's recordings directory.

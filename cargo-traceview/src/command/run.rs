@@ -1,5 +1,6 @@
 //! `run`: the program of a cargo project.
 
+use std::env;
 use std::ffi::OsString;
 
 use super::record;
@@ -13,8 +14,10 @@ use crate::terminal;
 /// `cargo traceview [run] [CARGO FLAGS] [RECORD FLAGS] [-- ARGS…]`
 ///
 /// # Errors
-/// When the output is impossible, there is nothing to build, the build fails, or recording fails.
+/// When there is no working directory, the output is impossible, there is nothing to build, the build fails, or recording fails.
 pub fn execute(args: RunArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
+    // Cargo looks for a project from there.
+    env::current_dir().map_err(Error::WorkingDirectory)?;
     // First what can be wrong at once; a build takes minutes.
     let options = RecordOptions::resolve(&args.record, surroundings)?;
     let quiet = args.cargo.quiet;
