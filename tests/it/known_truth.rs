@@ -120,8 +120,8 @@ fn time_in_the_kernel_is_told_apart() {
     assert!((leaves - in_truth).abs() <= 3.0 + 4.0, "{leaves:.1} % in leaves of the kernel, {in_truth:.1} % in truth");
 }
 
-/// The median of three, as a thread that has to wait for a CPU gets one at the kernel's ticks, which are in step with the
-/// clock, too.
+/// A thread that has to wait for a CPU gets one at the kernel's ticks, which are in step with the clock, too: that bends
+/// one run or another by some points. A sampler in step with the work would be wrong by tens of points each time.
 #[test]
 fn work_in_step_with_the_clock_is_shared_out_fairly() {
     let (_alone, traceview) = (alone(), traceview());
@@ -134,12 +134,11 @@ fn work_in_step_with_the_clock_is_shared_out_fairly() {
         let [first, second] = ["first_part", "second_part"].map(of);
         percentage(first.0, first.0 + second.0) - percentage(first.1, first.1 + second.1)
     });
-    errors.sort_by(f64::total_cmp);
+    errors.sort_by(|left, right| left.abs().total_cmp(&right.abs()));
     let tolerance = 5.0 + 20.0 * missed;
     assert!(
-        errors[1].abs() <= tolerance,
-        "±{tolerance:.1}: first_part has {:.1} points too many; {errors:?}",
-        errors[1]
+        errors[0].abs() <= tolerance && errors[1].abs() <= 2.0 * tolerance,
+        "±{tolerance:.1}: points that first_part has too many: {errors:.1?}"
     );
 }
 

@@ -39,7 +39,7 @@ pub(super) fn caller(
         let Ok(word) = memory.word(place) else { break };
         if target(code, (region, table), word, memory).is_some_and(|target| hole.is_reached_from(target)) {
             let mut caller = registers.of_caller(word, place.wrapping_add(8));
-            if let Some(known) = by_prologue.filter(|known| known.sp() == caller.sp()) {
+            if let Some(known) = by_prologue.ok().filter(|known| known.sp() == caller.sp()) {
                 caller = known;
             } else if index > 0 {
                 // What it saved, and where, is not known.
@@ -50,9 +50,9 @@ pub(super) fn caller(
     }
     match by_prologue {
         // Before `clone` returns twice: in the thread that called it there is a return address, which a new one lacks.
-        Some(caller) => Ok(Some(caller)),
-        None if hole.leads_to_outermost => Ok(None),
-        None => Err(CutReason::NoRule),
+        Ok(caller) => Ok(Some(caller)),
+        Err(_) if hole.leads_to_outermost => Ok(None),
+        Err(reason) => Err(reason),
     }
 }
 
@@ -75,6 +75,8 @@ fn by_frame_pointer(
         Some(caller) if caller.get(X86_64::RBP) == Some(0) || is_behind_call(code, caller.pc(), memory) => {
             Ok(Some(caller))
         }
+        // Of a library that was loaded since, perhaps.
+        Some(caller) if code.region_at(caller.pc().wrapping_sub(1)).is_none() => Err(CutReason::LeftCode),
         Some(_) => Err(CutReason::NoRule),
         None => Ok(None),
     }
@@ -106,27 +108,31 @@ fn target(
     })
 }
 
-/// By what the function, whose `before` was executed, pushed first.
+/// By what the function, whose `before` was executed, pushed first. Where that leads out of all code that is known there can
+/// be a library that was loaded since.
 fn by_prologue(
     code: &AddressSpace,
     before: Option<&[u8]>,
     registers: &RegisterFile,
     memory: &mut impl Memory,
-) -> Option<RegisterFile> {
-    let (pushed, room) = instructions::prologue(before?);
+) -> Result<RegisterFile, CutReason> {
+    let (pushed, room) = instructions::prologue(before.ok_or(CutReason::NoRule)?);
     let words = pushed.len() as u64;
     let place = registers.sp().wrapping_add(room + 8 * words);
-    let return_address = memory.word(place).ok()?;
-    let region = code.region_at(return_address)?;
-    let table = region.image.and_then(|image| code.table(image))?;
-    table.code_before(return_address.wrapping_sub(region.bias)).filter(|code| instructions::is_call(code))?;
+    let return_address = memory.word(place)?;
+    let region = code.region_at(return_address).ok_or(CutReason::LeftCode)?;
+    let table = region.image.and_then(|image| code.table(image)).ok_or(CutReason::NoRule)?;
+    let before = table.code_before(return_address.wrapping_sub(region.bias)).ok_or(CutReason::NoRule)?;
+    if !instructions::is_call(before) {
+        return Err(CutReason::NoRule);
+    }
     let mut caller = registers.of_caller(return_address, place.wrapping_add(8));
     for (register, below) in pushed.into_iter().map(Register).zip(1..) {
         if KEPT.contains(&register) {
-            caller.set(register, memory.word(place.wrapping_sub(8 * below)).ok()?);
+            caller.set(register, memory.word(place.wrapping_sub(8 * below))?);
         }
     }
-    Some(caller)
+    Ok(caller)
 }
 
 #[cfg(test)]
@@ -171,7 +177,7 @@ mod tests {
         assert_eq!(caller_of(&words, 0, true), Ok(None));
         let wrong = [7, SP + 32, 0x2004, 7];
         assert_eq!(caller_of(&wrong, SP + 8, true), Err(CutReason::NoRule), "no call is before that");
-        assert_eq!(caller_of(&[7, SP + 32, 0xdead_0005, 7], SP + 8, true), Err(CutReason::NoRule), "no code");
+        assert_eq!(caller_of(&[7, SP + 32, 0xdead_0005, 7], SP + 8, true), Err(CutReason::LeftCode), "no code");
     }
 
     #[test]
