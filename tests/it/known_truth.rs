@@ -120,8 +120,7 @@ fn time_in_the_kernel_is_told_apart() {
     assert!((leaves - in_truth).abs() <= 3.0 + 4.0, "{leaves:.1} % in leaves of the kernel, {in_truth:.1} % in truth");
 }
 
-/// A thread that has to wait for a CPU gets one at the kernel's ticks, which are in step with the clock, too: that bends
-/// runs by up to eight points while other tests run. A sampler in step with the work would be wrong by tens of points.
+/// The best of three, as a thread that has to wait for a CPU gets one at the kernel's ticks, which are in step with the clock, too.
 #[test]
 fn work_in_step_with_the_clock_is_shared_out_fairly() {
     let (_alone, traceview) = (alone(), traceview());
@@ -135,7 +134,7 @@ fn work_in_step_with_the_clock_is_shared_out_fairly() {
         percentage(first.0, first.0 + second.0) - percentage(first.1, first.1 + second.1)
     });
     errors.sort_by(|left, right| left.abs().total_cmp(&right.abs()));
-    let tolerance = 8.0 + 20.0 * missed;
+    let tolerance = 5.0 + 20.0 * missed;
     assert!(
         errors[0].abs() <= tolerance && errors[1].abs() <= 2.0 * tolerance,
         "±{tolerance:.1}: points that first_part has too many: {errors:.1?}"
