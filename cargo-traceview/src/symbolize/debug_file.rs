@@ -168,7 +168,8 @@ fn is_same_file(candidate: &Path, path: &Path) -> bool {
     }
 }
 
-fn crc32(bytes: &[u8]) -> u32 {
+/// The checksum that debug links have.
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = flate2::Crc::new();
     crc.update(bytes);
     crc.sum()

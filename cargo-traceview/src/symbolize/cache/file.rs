@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::key::{Key, crc32};
+use super::key::Key;
+use crate::symbolize::debug_file::crc32;
 use crate::symbolize::resolve::{Frame, NativeSymbol, Resolved};
 
 const MAGIC: [u8; 8] = *b"tvnames1";

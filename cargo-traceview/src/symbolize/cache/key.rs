@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
 use crate::image::Image;
+use crate::symbolize::debug_file::crc32;
 
 /// Longer build ids are not made by linkers.
 const MAX_BUILD_ID: usize = 64;
@@ -79,11 +80,5 @@ fn sample(data: &[u8]) -> u32 {
     }
     // The section headers: any change in size shows there.
     crc.update(&data[data.len().saturating_sub(4 * PIECE)..]);
-    crc.sum()
-}
-
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
     crc.sum()
 }

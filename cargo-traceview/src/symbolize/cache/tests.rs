@@ -149,7 +149,7 @@ fn damage_is_as_good_as_no_file() {
         assert!(Stored::parse(flipped.clone(), &key).is_none(), "byte {len}");
         // Damage that keeps the checksum: no panic, and no more than is there.
         let content = flipped.len() - 4;
-        let checksum = super::key::crc32(&flipped[..content]);
+        let checksum = crate::symbolize::debug_file::crc32(&flipped[..content]);
         flipped[content..].copy_from_slice(&checksum.to_le_bytes());
         if let Some(stored) = Stored::parse(flipped, &key) {
             assert!(stored.all().count() <= svmas.len());
