@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use traceview_core::format::{self, FORMATS, Format};
+use traceview_core::format::{self, Format};
 
 use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
@@ -301,7 +301,7 @@ pub enum ExportFormat {
 
 /// The names that `--format` takes.
 fn export_formats() -> impl TypedValueParser<Value = ExportFormat> {
-    let files = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.title));
+    let files = format::written().map(|format| PossibleValue::new(format.name).help(format.title));
     let pictures = PictureKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.title()));
     let picture = |name: &str| PictureKind::ALL.into_iter().find(|kind| kind.name() == name).map(ExportFormat::Picture);
     PossibleValuesParser::new(files.chain(pictures)).try_map(move |name| match picture(&name) {
@@ -318,7 +318,7 @@ fn export_output_help() -> String {
 
 /// The help of an `-o`: what each ending means.
 fn output_help(what: &str) -> String {
-    let formats = FORMATS.iter().map(|format| format!("{} ({})", format.extensions.join(" or "), format.title));
+    let formats = format::written().map(|format| format!("{} ({})", format.extensions.join(" or "), format.title));
     format!("{what}; the ending chooses the format: {}", formats.collect::<Vec<_>>().join(", "))
 }
 

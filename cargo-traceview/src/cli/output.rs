@@ -245,13 +245,13 @@ pub(crate) fn writable_path(output: &Path, cwd: &Path) -> Result<PathBuf, Output
 /// The format that a file name's ending chooses; a name that is nothing but an ending chooses none.
 pub(super) fn target_of(path: &Path) -> Option<Target> {
     let name = path.file_name()?.to_str()?;
-    let is_only_ending = FORMATS.iter().flat_map(|format| format.extensions).any(|ending| *ending == name);
+    let is_only_ending = format::written().flat_map(|format| format.extensions).any(|ending| *ending == name);
     if is_only_ending { None } else { format::by_extension(path).ok() }
 }
 
 /// The endings of all formats, as words.
 pub(super) fn ending_list() -> String {
-    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(" or ")
+    format::written().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(" or ")
 }
 
 /// The endings of all that `export` writes, as words.

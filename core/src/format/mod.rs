@@ -6,8 +6,10 @@
 pub mod gecko;
 pub mod pprof;
 
-mod gzip;
+mod compression;
+mod import_report;
 mod input;
+mod json_keys;
 
 pub use input::read_input;
 
@@ -32,8 +34,8 @@ pub struct Format {
     pub sniff: fn(&[u8]) -> bool,
     /// Reads decompressed bytes; `None` for a format that can only be written.
     pub read: Option<Reader>,
-    /// Writes uncompressed; says what it had to repair or leave out.
-    pub write: Writer,
+    /// Writes uncompressed; `None` for a format that is only read.
+    pub write: Option<Writer>,
 }
 
 /// Reads decompressed bytes. Gives the version of the format as well, if it has versions.
@@ -51,7 +53,7 @@ pub const FORMATS: &[Format] = &[
         begins: gecko::begins,
         sniff: gecko::sniff,
         read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
-        write: gecko::write,
+        write: Some(gecko::write),
     },
     Format {
         name: "pprof",
@@ -60,7 +62,7 @@ pub const FORMATS: &[Format] = &[
         begins: pprof::begins,
         sniff: pprof::sniff,
         read: None,
-        write: pprof::write,
+        write: Some(pprof::write),
     },
 ];
 
@@ -106,35 +108,40 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", readable_names())]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|format| format.read.is_some()))]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
     },
     /// Its format is one that can only be written.
-    #[error("{format} files can be written but not read yet (these can: {})", readable_names())]
+    #[error("{format} files can be written but not read yet (these can: {})", names(|format| format.read.is_some()))]
     WriteOnly {
         /// The format, for people.
         format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
-        "the gzip data is cut off after {decompressed} decompressed bytes: the file is incomplete, copy or record it again"
+        "the {method} data is cut off after {decompressed} decompressed bytes: the file is incomplete, copy or record it \
+         again"
     )]
-    TruncatedGzip {
+    TruncatedCompression {
+        /// How it is compressed.
+        method: &'static str,
         /// How much could be decompressed.
         decompressed: u64,
     },
     /// The compressed data is damaged.
-    #[error("the gzip data is damaged after {decompressed} decompressed bytes: {reason}")]
-    DamagedGzip {
+    #[error("the {method} data is damaged after {decompressed} decompressed bytes: {reason}")]
+    DamagedCompression {
+        /// How it is compressed.
+        method: &'static str,
         /// How much could be decompressed.
         decompressed: u64,
         /// What is wrong with it.
         reason: String,
     },
     /// It is larger than [`ReadOptions::max_size`].
-    #[error("the file is larger than {max_size} bytes when decompressed (the most that is read)")]
+    #[error("the file is larger than {max_size} bytes when decompressed (`--max-size` allows more)")]
     TooLarge {
         /// The limit.
         max_size: u64,
@@ -183,6 +190,12 @@ pub enum WriteError {
     /// The output failed.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// The format is one that is only read.
+    #[error("{format} files are read, not written (these are: {})", names(is_written))]
+    ReadOnly {
+        /// The format, for people.
+        format: &'static str,
+    },
     /// The format cannot express such a profile.
     #[error("a {format} file cannot hold this profile: {reason}")]
     Unsupported {
@@ -197,13 +210,13 @@ pub enum WriteError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFormat {
     /// No format has this name.
-    #[error("unknown format {name:?} (known: {})", known_names())]
+    #[error("unknown format {name:?} (known: {})", names(|_| true))]
     Name {
         /// The name.
         name: String,
     },
-    /// No format has the ending of this file.
-    #[error("{path:?} has no known ending (known: {})", known_extensions())]
+    /// No format that is written has the ending of this file.
+    #[error("{path:?} has no ending of a format that is written (known: {})", written_extensions())]
     Extension {
         /// The file.
         path: String,
@@ -237,7 +250,7 @@ impl From<serde_json::Error> for WriteError {
 /// # Errors
 /// If the bytes are not a whole, sound file of a known format.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> {
-    let bytes = gzip::decompress(bytes, options.max_size)?;
+    let bytes = compression::decompress(bytes, options.max_size)?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
@@ -256,7 +269,7 @@ fn unknown_format(bytes: &[u8]) -> ReadError {
 /// file it need not be read to its end to see that it is none.
 #[must_use]
 pub fn can_begin(start: &[u8]) -> bool {
-    gzip::is_compressed(start) || FORMATS.iter().any(|format| (format.begins)(start))
+    compression::is_compressed(start) || FORMATS.iter().any(|format| (format.begins)(start))
 }
 
 /// Writes `profile` as `target` says. Equal profiles give equal bytes. Returns what the format made the writer repair
@@ -270,10 +283,11 @@ pub fn write(
     options: &WriteOptions,
     mut out: impl Write,
 ) -> Result<Vec<Warning>, WriteError> {
+    let write = target.format.write.ok_or(WriteError::ReadOnly { format: target.format.title })?;
     let repairs = if target.gzip {
-        gzip::compress(&mut out, |out| (target.format.write)(profile, options, out))?
+        compression::compress(&mut out, |out| write(profile, options, out))?
     } else {
-        (target.format.write)(profile, options, &mut out)?
+        write(profile, options, &mut out)?
     };
     out.flush()?;
     Ok(repairs)
@@ -287,6 +301,15 @@ pub fn by_name(name: &str) -> Result<&'static Format, UnknownFormat> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat::Name { name: name.to_owned() })
 }
 
+/// The formats that can be written.
+pub fn written() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| is_written(format))
+}
+
+fn is_written(format: &Format) -> bool {
+    format.write.is_some()
+}
+
 /// What the ending of `path` says to write.
 ///
 /// # Errors
@@ -294,8 +317,7 @@ pub fn by_name(name: &str) -> Result<&'static Format, UnknownFormat> {
 pub fn by_extension(path: &Path) -> Result<Target, UnknownFormat> {
     let file = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     // The longest ending wins: `.trace.json` is more than `.json`.
-    FORMATS
-        .iter()
+    written()
         .flat_map(|format| format.extensions.iter().map(move |extension| (format, *extension)))
         .filter(|(_, extension)| file.ends_with(extension))
         .max_by_key(|(_, extension)| extension.len())
@@ -303,18 +325,14 @@ pub fn by_extension(path: &Path) -> Result<Target, UnknownFormat> {
         .ok_or_else(|| UnknownFormat::Extension { path: path.display().to_string() })
 }
 
-/// The names of the formats that can be read.
-fn readable_names() -> String {
-    let readable = FORMATS.iter().filter(|format| format.read.is_some());
-    readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+/// The names of the formats that `is_meant`, as words.
+fn names(is_meant: fn(&Format) -> bool) -> String {
+    let meant = FORMATS.iter().filter(|format| is_meant(format));
+    meant.map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-fn known_names() -> String {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-}
-
-fn known_extensions() -> String {
-    FORMATS.iter().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(", ")
+fn written_extensions() -> String {
+    written().flat_map(|format| format.extensions).copied().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -337,7 +355,10 @@ mod tests {
     #[test]
     fn an_unknown_ending_lists_the_known_ones() {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
-        assert_eq!(error, r#""out/profile.xyz" has no known ending (known: .json.gz, .json, .pb.gz)"#);
+        assert_eq!(
+            error,
+            r#""out/profile.xyz" has no ending of a format that is written (known: .json.gz, .json, .pb.gz)"#
+        );
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();

@@ -24,7 +24,7 @@ fn a_file_that_was_cut_anywhere_is_refused() {
             let error = read(cut).expect_err("a cut file");
             match (part, &error) {
                 (0, ReadError::Empty) => {}
-                (_, ReadError::Truncated { .. } | ReadError::TruncatedGzip { .. }) => {}
+                (_, ReadError::Truncated { .. } | ReadError::TruncatedCompression { .. }) => {}
                 _ => panic!("{part}/50: {error}"),
             }
         }

@@ -63,7 +63,7 @@ fn time_deltas_microseconds_and_missing_columns_are_understood() {
     assert_eq!(samples.weight, Values::Ones);
     assert_eq!(samples.cpu, [CpuDelta::UNKNOWN, CpuDelta::new(Nanos(3_000)), CpuDelta::new(Nanos(500))]);
     let warning = &profile.meta.warnings[0];
-    assert_eq!((&*warning.code, warning.first.as_deref()), ("table-left-out", Some("threads[0]")));
+    assert_eq!((&*warning.code, warning.first.as_deref()), ("js-allocations", Some("threads[0]")));
 }
 
 #[test]

@@ -18,6 +18,8 @@
 //! | `number`, `names` | numbers and words of the file |
 //! | `write/…`, `read/…` | model to file and back, by the same parts |
 
+use super::json_keys::top_level_keys;
+
 mod extension;
 mod names;
 mod number;
@@ -32,14 +34,15 @@ pub use write::write;
 pub const VERSION: u32 = 64;
 
 const FORMAT: &str = "Firefox profiles";
-const VERSION_KEY: &[u8] = b"\"preprocessedProfileVersion\"";
+const VERSION_KEY: &[u8] = b"preprocessedProfileVersion";
 
 /// Whether a Firefox profile can begin with `bytes`: it is a JSON object.
 pub fn begins(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
 }
 
-/// Whether `bytes` look like a processed Firefox profile: a JSON object with its version key somewhere.
+/// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version.
 pub fn sniff(bytes: &[u8]) -> bool {
-    begins(bytes) && bytes.windows(VERSION_KEY.len()).any(|window| window == VERSION_KEY)
+    let meta = top_level_keys(bytes).find(|(key, _)| *key == b"meta");
+    meta.is_some_and(|(_, meta)| top_level_keys(meta).any(|(key, _)| key == VERSION_KEY))
 }

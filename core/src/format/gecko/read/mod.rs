@@ -14,6 +14,7 @@ mod thread;
 use self::code::Code;
 use self::rows::Rows;
 use super::super::ReadError;
+use super::super::import_report::ImportReport;
 use super::schema::{File, Head};
 use super::{FORMAT, VERSION, extension as key};
 use crate::model::{ProcessId, Profile, ProfileBuilder};
@@ -27,7 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut builder = ProfileBuilder::new();
     let extension = file.meta.traceview.as_ref();
     let code = Code::read(&mut builder, &file)?;
-    let mut warnings = Vec::new();
+    let mut report = ImportReport::default();
     let processes: Rows<ProcessId> = match extension {
         Some(extension) => extension::processes(&mut builder, &code, &extension.processes)?,
         None => thread::processes(&mut builder, &file.threads)?,
@@ -38,7 +39,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let context = thread::Context { code: &code, processes: &processes, markers: &markers, label_sets, value_types };
     let mut threads = Rows::new("the threads");
     for (index, thread) in file.threads.iter().enumerate() {
-        let thread = context.read(&mut builder, &file.meta, index, thread, &mut warnings)?;
+        let thread = context.read(&mut builder, &file.meta, index, thread, &mut report)?;
         threads.push(builder.add_thread(thread));
     }
     counter::read(&mut builder, &file, &processes, &threads)?;
@@ -48,7 +49,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
             extension::flows(&mut builder, &code, &threads, &extension.flows)?;
             *builder.meta_mut() = meta::ours(&extension.meta);
         }
-        None => *builder.meta_mut() = meta::of_other_tool(&file.meta, warnings)?,
+        None => *builder.meta_mut() = meta::of_other_tool(&file.meta, report.into_warnings())?,
     }
     Ok(builder.finish()?)
 }

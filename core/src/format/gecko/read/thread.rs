@@ -9,9 +9,10 @@ use super::extension::os_id;
 use super::marker::Markers;
 use super::rows::{Rows, apply, length, moment, optional_time, same_length, times, unchecked, wrong};
 use crate::format::ReadError;
+use crate::format::import_report::{ImportReport, Note};
 use crate::model::{
     CpuDelta, LabelSetId, Nanos, OsId, Process, ProcessId, ProfileBuilder, SampleFlags, SampleTable, Slice, SliceTable,
-    Thread, ThreadUsage, Time, ValueColumn, ValueTypeId, Values, Wait, WaitTable, Warning, WeightUnit,
+    Thread, ThreadUsage, Time, ValueColumn, ValueTypeId, Values, Wait, WaitTable, WeightUnit,
 };
 
 /// The processes that the threads of a file of another tool name.
@@ -56,7 +57,7 @@ impl Context<'_> {
         meta: &Meta,
         index: usize,
         file: &FileThread,
-        warnings: &mut Vec<Warning>,
+        report: &mut ImportReport,
     ) -> Result<Thread, ReadError> {
         let at = format!("threads[{index}]");
         let extension = match (&meta.traceview, &file.traceview) {
@@ -76,7 +77,7 @@ impl Context<'_> {
                 thread.is_main = file.is_main_thread;
                 thread.start = optional_time(file.register_time, format_args!("{at}.registerTime"))?;
                 thread.end = optional_time(file.unregister_time, format_args!("{at}.unregisterTime"))?;
-                note_what_is_left_out(file, &at, warnings);
+                note_what_is_left_out(file, &at, report);
             }
         }
         self.read_samples(&mut thread, meta, file, &at)?;
@@ -242,21 +243,15 @@ fn mark(column: &mut [bool], rows: &[u32], at: std::fmt::Arguments<'_>) -> Resul
     Ok(())
 }
 
-fn note_what_is_left_out(file: &FileThread, at: &str, warnings: &mut Vec<Warning>) {
+fn note_what_is_left_out(file: &FileThread, at: &str, report: &mut ImportReport) {
     let tables = [
-        file.js_allocations.is_some().then_some("jsAllocations"),
-        file.native_allocations.is_some().then_some("nativeAllocations"),
-        file.js_tracer.is_some().then_some("jsTracer"),
+        (file.js_allocations.is_some(), "js-allocations", "jsAllocations of threads are not read"),
+        (file.native_allocations.is_some(), "native-allocations", "nativeAllocations of threads are not read"),
+        (file.js_tracer.is_some(), "js-tracer", "jsTracer of threads is not read"),
     ];
-    for table in tables.into_iter().flatten() {
-        match warnings.iter_mut().find(|warning| warning.message.starts_with(table)) {
-            Some(warning) => warning.count += 1,
-            None => warnings.push(Warning {
-                code: "table-left-out".to_owned(),
-                message: format!("{table} of threads are not read"),
-                count: 1,
-                first: Some(at.to_owned()),
-            }),
+    for (is_there, code, message) in tables {
+        if is_there {
+            report.note(Note { code, message }, || at.to_owned());
         }
     }
 }
