@@ -1,0 +1,3 @@
+//! Files of other tools, read and written again: against the values that those tools compute from them.
+
+mod fixtures;
