@@ -10,6 +10,7 @@ use std::thread;
 
 use eframe::{CreationContext, Frame, NativeOptions, Storage};
 use egui::{Context, Ui, ViewportBuilder, ViewportCommand};
+use traceview_core::format::ReadOptions;
 
 use crate::jobs::Jobs;
 use crate::view::{Input, Request, Settings, Viewer};
@@ -38,7 +39,7 @@ impl WindowHandle {
 ///
 /// # Errors
 /// Why there can be no window: no display, a library that is missing, no OpenGL.
-pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), WindowError> {
+pub fn run(inputs: Vec<Input>, read: ReadOptions, opened: impl FnOnce(WindowHandle)) -> Result<(), WindowError> {
     let desktop = Desktop::of_this_process();
     desktop.check()?;
     let options = NativeOptions {
@@ -55,7 +56,7 @@ pub fn run(inputs: Vec<Input>, opened: impl FnOnce(WindowHandle)) -> Result<(), 
     let is_shown = Arc::clone(&shown);
     let context = Arc::<OnceLock<Context>>::default();
     // Files are read while the window is being made.
-    let viewer = Viewer::new(inputs, Settings::default(), jobs(Arc::clone(&context)));
+    let viewer = Viewer::reading(inputs, read, Settings::default(), jobs(Arc::clone(&context)));
     // What the window is made with reports some missing libraries by panicking.
     let panicked = PanicMessage::catch();
     let result = panic::catch_unwind(AssertUnwindSafe(|| {

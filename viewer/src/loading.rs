@@ -41,10 +41,10 @@ pub enum LoadError {
 
 impl Loading {
     /// Begins to open `path`.
-    pub fn start(path: PathBuf, jobs: &Jobs) -> Self {
+    pub fn start(path: PathBuf, options: ReadOptions, jobs: &Jobs) -> Self {
         let size = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
         let from = path.clone();
-        let job = jobs.start("open", move |progress| load(&from, size, progress));
+        let job = jobs.start("open", move |progress| load(&from, options, size, progress));
         Self { path, size, job }
     }
 
@@ -73,8 +73,7 @@ pub fn document(path: Option<&Path>, profile: Arc<Profile>) -> Document {
     Document::new(name, path.map(Path::to_owned), profile)
 }
 
-fn load(path: &Path, size: Option<u64>, progress: &Progress) -> Result<Document, LoadError> {
-    let options = ReadOptions::default();
+fn load(path: &Path, options: ReadOptions, size: Option<u64>, progress: &Progress) -> Result<Document, LoadError> {
     progress.set_total(size.unwrap_or(0));
     let go_on = |so_far| {
         progress.set_done(so_far);

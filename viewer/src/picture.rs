@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use egui::{Sense, Vec2, vec2};
+use traceview_core::format::ReadOptions;
 
 use crate::action::State;
 use crate::analyses::Analyses;
@@ -78,8 +79,8 @@ pub fn drawn_alone() -> Vec<&'static str> {
 ///
 /// # Errors
 /// See [`PictureError`].
-pub fn window(inputs: Vec<Input>, options: &PictureOptions) -> Result<Image, PictureError> {
-    let mut viewer = Viewer::new(inputs, Settings::default(), Jobs::immediate());
+pub fn window(inputs: Vec<Input>, read: ReadOptions, options: &PictureOptions) -> Result<Image, PictureError> {
+    let mut viewer = Viewer::reading(inputs, read, Settings::default(), Jobs::immediate());
     if let Some(panel) = &options.panel {
         if !panel_names().contains(&panel.as_str()) {
             return Err(PictureError::NoSuchPanel(panel.clone()));

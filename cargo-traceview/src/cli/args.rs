@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use traceview_core::format::{self, Format};
+use traceview_core::format::{self, Format, ReadOptions};
 
 use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
+use super::size::parse_size;
 use super::time::{TimeRange, parse_duration, parse_range};
 use super::tips;
 use crate::cargo::CargoOptions;
@@ -207,12 +208,33 @@ pub struct RecordFlags {
     pub name: Option<String>,
 }
 
+/// Flags of all that reads profiles.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ReadFlags {
+    /// Refuse files that are larger than this when decompressed (default: 4G)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
+    pub max_size: Option<u64>,
+}
+
+impl ReadFlags {
+    /// With the defaults filled in.
+    #[must_use]
+    pub fn options(self) -> ReadOptions {
+        let default = ReadOptions::default();
+        ReadOptions { max_size: self.max_size.unwrap_or(default.max_size) }
+    }
+}
+
 /// `cargo traceview open [FILE…] [--screenshot OUT.png]`
 #[derive(Clone, Debug, Args)]
 pub struct OpenArgs {
-    /// Recordings: files, or @1 for the last one, @2 for the one before; without any the window has a list of recent ones
+    /// Profiles: files, - for stdin, or @1 for the last recording, @2 for the one before; without any the window has a list
+    /// of recent ones
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub read: ReadFlags,
     /// Open no window but write a picture of it; needs no display
     #[arg(long, value_name = "OUT.png", help_heading = "Picture")]
     pub screenshot: Option<PathBuf>,
@@ -224,9 +246,12 @@ pub struct OpenArgs {
 /// `cargo traceview info [FILE] [--json]`
 #[derive(Clone, Debug, Args)]
 pub struct InfoArgs {
-    /// A recording: a file, or @1 for the last one, @2 for the one before (default: @1)
+    /// A profile: a file, - for stdin, or @1 for the last recording, @2 for the one before (default: @1)
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub read: ReadFlags,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -235,9 +260,12 @@ pub struct InfoArgs {
 /// `cargo traceview report [FILE] …`
 #[derive(Clone, Debug, Args)]
 pub struct ReportArgs {
-    /// A recording: a file, or @1 for the last one, @2 for the one before (default: @1)
+    /// A profile: a file, - for stdin, or @1 for the last recording, @2 for the one before (default: @1)
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub read: ReadFlags,
     /// The N functions with the most time of their own (the default report, with 20)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["tree", "inverted"])]
     pub top: Option<u32>,
@@ -270,9 +298,12 @@ pub struct ReportArgs {
 /// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// A recording: a file, - for stdin, or @1 for the last one, @2 for the one before (default: @1)
+    /// A profile: a file, - for stdin, or @1 for the last recording, @2 for the one before (default: @1)
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub read: ReadFlags,
     /// What to write, where the ending of the file does not say it
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
     pub format: Option<ExportFormat>,

@@ -9,6 +9,7 @@ pub mod group;
 pub mod output;
 pub mod picture;
 pub mod plan;
+pub mod size;
 pub mod store;
 pub mod time;
 mod tips;

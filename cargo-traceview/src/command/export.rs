@@ -24,7 +24,7 @@ use crate::window;
 /// was there before is left as it was, then.
 pub fn execute(args: &ExportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
     let plan = ExportPlan::resolve(args, &surroundings.cwd, io::stdout().is_terminal())?;
-    let (mut profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
+    let (mut profile, _) = profile_file::load(args.file.as_deref(), args.read.options(), surroundings)?;
     if args.fold_async {
         profile = fold_async(&profile);
     }

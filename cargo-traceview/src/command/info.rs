@@ -15,7 +15,7 @@ use crate::terminal;
 /// # Errors
 /// When the file can't be read, or stdout fails.
 pub fn execute(args: &InfoArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let (profile, source) = profile_file::load(args.file.as_deref(), surroundings)?;
+    let (profile, source) = profile_file::load(args.file.as_deref(), args.read.options(), surroundings)?;
     profile_file::print(&render(&profile, &source, args, terminal::stdout_style()))?;
     Ok(ExitCode::Fine)
 }

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use traceview_core::format::ReadOptions;
+
+use super::profile_file;
 use crate::cli::args::OpenArgs;
 use crate::cli::output::{self, OutputError};
 use crate::cli::picture::PicturePlan;
-use crate::cli::plan::Surroundings;
+use crate::cli::plan::{STANDARD_STREAM, Surroundings};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::sampler::SignalGuard;
@@ -17,20 +20,35 @@ use crate::window::{self, Input};
 /// # Errors
 /// When there is no such recording, no window can be opened, or the picture can't be made.
 pub fn execute(args: &OpenArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let files = args.files.iter().map(|file| surroundings.resolve_file(Some(file)));
-    let inputs = files.map(|file| file.map(Input::File)).collect::<Result<Vec<_>, _>>()?;
+    let read = args.read.options();
+    let inputs = args.files.iter().map(|file| input(file, read, surroundings)).collect::<Result<Vec<_>, _>>()?;
     match &args.screenshot {
-        None => window::show(inputs, &SignalGuard::new()).map_err(Error::Window)?,
-        Some(output) => screenshot(inputs, &PicturePlan::from(&args.picture), &surroundings.cwd, output)?,
+        None => window::show(inputs, read, &SignalGuard::new()).map_err(Error::Window)?,
+        Some(output) => screenshot(inputs, read, &PicturePlan::from(&args.picture), &surroundings.cwd, output)?,
     }
     Ok(ExitCode::Fine)
 }
 
-fn screenshot(inputs: Vec<Input>, plan: &PicturePlan, cwd: &Path, output: &Path) -> Result<(), Error> {
+/// Files are read in the window, so that it is there at once; stdin is read before.
+fn input(file: &Path, read: ReadOptions, surroundings: &Surroundings) -> Result<Input, Error> {
+    if file == Path::new(STANDARD_STREAM) {
+        let (profile, _) = profile_file::load(Some(file), read, surroundings)?;
+        return Ok(Input::Profile(Box::new(profile), None));
+    }
+    Ok(Input::File(surroundings.resolve_file(Some(file))?))
+}
+
+fn screenshot(
+    inputs: Vec<Input>,
+    read: ReadOptions,
+    plan: &PicturePlan,
+    cwd: &Path,
+    output: &Path,
+) -> Result<(), Error> {
     output::check_no_directory(output, cwd)?;
     let path: PathBuf = output::writable_path(output, cwd)?;
     let mut png = Vec::new();
-    window::screenshot(inputs, plan, &mut png).map_err(Error::Picture)?;
+    window::screenshot(inputs, read, plan, &mut png).map_err(Error::Picture)?;
     let written = output::replace(&path, |out| out.write_all(&png));
     written.map_err(|source| OutputError::Export { path: path.clone(), source: source.into() })?;
     terminal::say(&format!("traceview: wrote {}\n", path.display()));

@@ -15,8 +15,11 @@ use crate::error::Error;
 ///
 /// # Errors
 /// When there is no such recording, or the file can't be read.
-pub fn load(file: Option<&Path>, surroundings: &Surroundings) -> Result<(Profile, InfoSource), Error> {
-    let options = ReadOptions::default();
+pub fn load(
+    file: Option<&Path>,
+    options: ReadOptions,
+    surroundings: &Surroundings,
+) -> Result<(Profile, InfoSource), Error> {
     let (path, bytes) = if file == Some(Path::new(STANDARD_STREAM)) {
         ("stdin".into(), read(io::stdin().lock(), &options))
     } else {
@@ -64,13 +67,13 @@ mod tests {
             xdg_cache_home: None,
         };
         let path = directory.path().join("missing.json");
-        let missing = load(Some(&path), &surroundings).expect_err("there is no such file");
+        let missing = load(Some(&path), ReadOptions::default(), &surroundings).expect_err("there is no such file");
         assert_eq!(missing.exit_code(), ExitCode::Failed);
         assert!(missing.to_message().starts_with(&format!("error: can't read {}\n  cause: ", path.display())));
 
         let path = directory.path().join("empty.json");
         fs::write(&path, "").unwrap();
-        let empty = load(Some(&path), &surroundings).expect_err("there is nothing in it");
+        let empty = load(Some(&path), ReadOptions::default(), &surroundings).expect_err("there is nothing in it");
         assert_eq!(empty.to_message(), format!("error: can't read {}\n  cause: the file is empty\n", path.display()));
     }
 }

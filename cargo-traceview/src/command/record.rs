@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use traceview_core::format::{self, WriteOptions};
+use traceview_core::format::{self, ReadOptions, WriteOptions};
 use traceview_core::model::{ExitStatus, Meta, Profile, Warning};
 use traceview_core::report::{SummaryLines, write_summary};
 
@@ -63,7 +63,7 @@ pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
 /// Shows the recording until the window is closed. Without a window the recording can be opened elsewhere or later.
 fn open_window(profile: Profile, kept: &Kept, signals: &SignalGuard) {
     let path = kept.saved.as_ref().map(|saved| saved.path.clone());
-    if let Err(why) = window::show(vec![Input::Profile(Box::new(profile), path)], signals) {
+    if let Err(why) = window::show(vec![Input::Profile(Box::new(profile), path)], ReadOptions::default(), signals) {
         let last = kept.saved.as_ref().is_some_and(|saved| saved.is_last);
         let file =
             kept.saved.as_ref().map(|saved| if last { "@1".to_owned() } else { saved.path.display().to_string() });

@@ -33,7 +33,7 @@ const MOST_INVERTED_ROWS: usize = 100_000;
 /// # Errors
 /// When the file can't be read, the filters leave nothing, or stdout fails.
 pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let (profile, _) = profile_file::load(args.file.as_deref(), surroundings)?;
+    let (profile, _) = profile_file::load(args.file.as_deref(), args.read.options(), surroundings)?;
     profile_file::print(&render(&profile, args, terminal::stdout_style())?)?;
     Ok(ExitCode::Fine)
 }

@@ -14,6 +14,7 @@ use without_viewer as viewer;
 use std::io::Write;
 use std::path::PathBuf;
 
+use traceview_core::format::ReadOptions;
 use traceview_core::model::Profile;
 
 use crate::cli::picture::{PictureKind, PicturePlan};
@@ -29,20 +30,20 @@ pub enum Input {
     Profile(Box<Profile>, Option<PathBuf>),
 }
 
-/// Shows `inputs` in a window until it is closed, or until a signal asks us to end. To be called once, on the main thread.
+/// Shows `inputs`, and what is opened later, read with `read`, in a window until it is closed, or until a signal asks us to end. To be called once, on the main thread.
 ///
 /// # Errors
 /// Why there is no window, in a sentence that says what to do about it.
-pub fn show(inputs: Vec<Input>, signals: &SignalGuard) -> Result<(), Cause> {
-    viewer::show(inputs, signals)
+pub fn show(inputs: Vec<Input>, read: ReadOptions, signals: &SignalGuard) -> Result<(), Cause> {
+    viewer::show(inputs, read, signals)
 }
 
 /// Writes a PNG picture of the window on `inputs`; needs no display.
 ///
 /// # Errors
 /// When an input can't be opened, or `out` fails.
-pub fn screenshot(inputs: Vec<Input>, plan: &PicturePlan, out: &mut dyn Write) -> Result<(), Cause> {
-    viewer::screenshot(inputs, plan, out)
+pub fn screenshot(inputs: Vec<Input>, read: ReadOptions, plan: &PicturePlan, out: &mut dyn Write) -> Result<(), Cause> {
+    viewer::screenshot(inputs, read, plan, out)
 }
 
 /// Writes a picture of one panel; needs no display.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use traceview_core::format::ReadOptions;
 use traceview_core::model::Profile;
 use traceview_viewer::app;
 use traceview_viewer::loading;
@@ -21,7 +22,7 @@ use crate::sampler::SignalGuard;
 /// How soon a signal closes the window.
 const SIGNAL_CHECK: Duration = Duration::from_millis(200);
 
-pub(super) fn show(inputs: Vec<Input>, signals: &SignalGuard) -> Result<(), Cause> {
+pub(super) fn show(inputs: Vec<Input>, read: ReadOptions, signals: &SignalGuard) -> Result<(), Cause> {
     let closed = AtomicBool::new(false);
     let quiet = QuietStderr::begin();
     thread::scope(|scope| {
@@ -37,14 +38,19 @@ pub(super) fn show(inputs: Vec<Input>, signals: &SignalGuard) -> Result<(), Caus
                 }
             });
         };
-        let result = app::run(inputs.into_iter().map(view_input).collect(), watch);
+        let result = app::run(inputs.into_iter().map(view_input).collect(), read, watch);
         closed.store(true, Ordering::Relaxed);
         result.map_err(Cause::from)
     })
 }
 
-pub(super) fn screenshot(inputs: Vec<Input>, plan: &PicturePlan, out: &mut dyn Write) -> Result<(), Cause> {
-    let image = picture::window(inputs.into_iter().map(view_input).collect(), &options(plan))?;
+pub(super) fn screenshot(
+    inputs: Vec<Input>,
+    read: ReadOptions,
+    plan: &PicturePlan,
+    out: &mut dyn Write,
+) -> Result<(), Cause> {
+    let image = picture::window(inputs.into_iter().map(view_input).collect(), read, &options(plan))?;
     Ok(image.to_png(out)?)
 }
 

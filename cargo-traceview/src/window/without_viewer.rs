@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use traceview_core::format::ReadOptions;
 use traceview_core::model::Profile;
 
 use super::Input;
@@ -12,11 +13,11 @@ use crate::sampler::SignalGuard;
 const MISSING: &str =
     "this cargo-traceview was built without its viewer; install it again without `--no-default-features`";
 
-pub(super) fn show(_: Vec<Input>, _: &SignalGuard) -> Result<(), Cause> {
+pub(super) fn show(_: Vec<Input>, _: ReadOptions, _: &SignalGuard) -> Result<(), Cause> {
     Err(MISSING.into())
 }
 
-pub(super) fn screenshot(_: Vec<Input>, _: &PicturePlan, _: &mut dyn Write) -> Result<(), Cause> {
+pub(super) fn screenshot(_: Vec<Input>, _: ReadOptions, _: &PicturePlan, _: &mut dyn Write) -> Result<(), Cause> {
     Err(MISSING.into())
 }
 

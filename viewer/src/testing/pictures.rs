@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{Color32, Event, Theme, pos2, vec2};
+use traceview_core::format::ReadOptions;
 use traceview_core::model::{Nanos, TimeRange};
 
 use super::profiles::lively;
@@ -100,7 +101,7 @@ fn at_work(document: &Document) -> Vec<Action> {
 }
 
 fn opened(path: PathBuf) -> Arc<Document> {
-    let loading = Loading::start(path, &Jobs::immediate());
+    let loading = Loading::start(path, ReadOptions::default(), &Jobs::immediate());
     Arc::new(loading.poll().expect("the job was done at once").expect("PROFILE is a profile"))
 }
 

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::{Context, Ui, ViewportCommand};
+use traceview_core::format::ReadOptions;
 use traceview_core::model::Profile;
 
 use crate::command::Command;
@@ -52,6 +53,7 @@ pub enum Request {
 
 /// The contents of a window.
 pub struct Viewer {
+    read: ReadOptions,
     tabs: Vec<Tab>,
     active: usize,
     /// How many tabs there were so far.
@@ -82,7 +84,13 @@ enum Content {
 impl Viewer {
     /// Begins to open `inputs`.
     pub fn new(inputs: Vec<Input>, settings: Settings, jobs: Jobs) -> Self {
+        Self::reading(inputs, ReadOptions::default(), settings, jobs)
+    }
+
+    /// Begins to open `inputs`. They, and whatever is opened later, are read with `read`.
+    pub fn reading(inputs: Vec<Input>, read: ReadOptions, settings: Settings, jobs: Jobs) -> Self {
         let mut viewer = Self {
+            read,
             tabs: Vec::new(),
             active: 0,
             opened: 0,
@@ -259,7 +267,12 @@ impl Viewer {
     fn load(&self, id: u64, path: PathBuf) -> Tab {
         let title =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-        Tab { id, title, path: Some(path.clone()), content: Content::Loading(Loading::start(path, &self.jobs)) }
+        Tab {
+            id,
+            title,
+            path: Some(path.clone()),
+            content: Content::Loading(Loading::start(path, self.read, &self.jobs)),
+        }
     }
 
     fn reload(&mut self) {

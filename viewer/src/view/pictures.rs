@@ -1,6 +1,7 @@
 //! Whole windows compared with pictures of them that a person has looked at.
 
 use egui::{Theme, Vec2, vec2};
+use traceview_core::format::ReadOptions;
 use traceview_core::model::{MarkerId, ThreadId};
 
 use super::{Input, Settings, Viewer};
@@ -66,7 +67,7 @@ fn marker(document: &Document, thread: ThreadId, marker: MarkerId) -> Picked {
 fn a_small_window_is_a_window_too() {
     for size in [vec2(120.0, 90.0), vec2(480.0, 320.0), vec2(3000.0, 60.0)] {
         let options = PictureOptions { size, ..PictureOptions::default() };
-        let image = picture::window(vec![input()], &options).expect("it can be drawn");
+        let image = picture::window(vec![input()], ReadOptions::default(), &options).expect("it can be drawn");
         assert_eq!(vec2(image.width() as f32, image.height() as f32), size);
     }
 }
@@ -76,15 +77,17 @@ fn input() -> Input {
 }
 
 fn compare(name: &str, options: &PictureOptions) {
-    let drawn = picture::window(vec![input()], options).expect("it can be drawn");
+    let drawn = picture::window(vec![input()], ReadOptions::default(), options).expect("it can be drawn");
     assert_expected(name, &drawn);
 }
 
 #[test]
 fn a_picture_of_something_else_is_noticed() {
     let size: Vec2 = vec2(960.0, 640.0);
-    let dark = picture::window(vec![input()], &PictureOptions { size, ..PictureOptions::default() });
-    let empty = picture::window(Vec::new(), &PictureOptions { size, ..PictureOptions::default() });
+    let dark =
+        picture::window(vec![input()], ReadOptions::default(), &PictureOptions { size, ..PictureOptions::default() });
+    let empty =
+        picture::window(Vec::new(), ReadOptions::default(), &PictureOptions { size, ..PictureOptions::default() });
     let (dark, empty) = (dark.expect("it can be drawn"), empty.expect("it can be drawn"));
     assert!(dark.difference(&empty, TOLERANCE) > 100 * MOST_PIXELS);
 }
