@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use traceview_core::model::ExitStatus;
 
-use crate::symbolize::Seen;
+use crate::image::AddressInImage;
 use crate::unwind::{self, Recording};
 use own_signals::OwnSignals;
 use ptrace::crew::{Crew, Message};
@@ -270,7 +270,7 @@ pub fn record(
     options: &Options,
     signals: &SignalGuard,
     progress: &Progress,
-    seen: mpsc::Sender<Vec<Seen>>,
+    seen: mpsc::Sender<Vec<AddressInImage>>,
 ) -> Result<(Recording, Outcome), SamplerError> {
     let file_limit = sys::raise_file_limit();
     let child = child(launch, signals, file_limit)?;

@@ -33,11 +33,8 @@ use rustc_hash::FxHashMap;
 use super::batch::Request;
 use super::book::NameBook;
 use super::cache::NameCache;
-use crate::image::Image;
+use crate::image::AddressInImage;
 use crate::sampler::ptrace::sys;
-
-/// An address of an image that was met for the first time.
-pub type Seen = (Arc<Image>, u64);
 
 /// How long after its start the first addresses are looked up.
 const START: Duration = Duration::from_millis(250);
@@ -69,7 +66,7 @@ struct Worker {
 impl Ahead {
     /// Begins to look up what is `seen`.
     #[must_use]
-    pub fn start(cache: Option<NameCache>, seen: Receiver<Vec<Seen>>) -> Self {
+    pub fn start(cache: Option<NameCache>, seen: Receiver<Vec<AddressInImage>>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (hand_over, book) = mpsc::channel();
         let empty = NameBook::new(cache.clone());
@@ -98,7 +95,7 @@ impl Ahead {
 }
 
 /// Looks up what is `seen` until it is told to `stop`.
-fn work(mut book: NameBook, seen: &Receiver<Vec<Seen>>, stop: &AtomicBool) -> NameBook {
+fn work(mut book: NameBook, seen: &Receiver<Vec<AddressInImage>>, stop: &AtomicBool) -> NameBook {
     let mut rest = START;
     while !rests(rest, stop) {
         let begin = Instant::now();
@@ -124,7 +121,7 @@ fn rests(time: Duration, stop: &AtomicBool) -> bool {
 }
 
 /// All that was seen since the last time.
-fn requests(seen: &Receiver<Vec<Seen>>) -> Vec<Request> {
+fn requests(seen: &Receiver<Vec<AddressInImage>>) -> Vec<Request> {
     let mut requests: Vec<Request> = Vec::new();
     let mut known: FxHashMap<usize, usize> = FxHashMap::default();
     for (image, svma) in seen.try_iter().flatten() {

@@ -51,7 +51,7 @@ mod split;
 pub mod symbol_table;
 pub mod unnamed;
 
-pub use ahead::{Ahead, Seen};
+pub use ahead::Ahead;
 pub use batch::{Request, symbolize_image, symbolize_images};
 pub use book::NameBook;
 pub use cache::NameCache;

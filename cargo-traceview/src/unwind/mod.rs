@@ -32,12 +32,12 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use traceview_core::model::SampleFlags;
 
+use crate::image::AddressInImage;
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Copied, Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait, WaitStack};
 use crate::sampler::proc_fs::{self, MapEntry};
 use crate::sampler::ptrace::Recycled;
 use crate::sampler::ptrace::sys;
-use crate::symbolize::Seen;
 use address_space::AddressSpace;
 use deep::{DeepRules, HeldWalk};
 use images::Images;
@@ -68,7 +68,7 @@ pub(crate) fn run(
     events: &Receiver<Vec<Event>>,
     recycle: &[Sender<Recycled>],
     start: (i64, i64),
-    seen: Sender<Vec<Seen>>,
+    seen: Sender<Vec<AddressInImage>>,
 ) -> Recording {
     let mut unwinder = Unwinder {
         start: start.0,
@@ -130,7 +130,7 @@ struct Unwinder<'a> {
     /// To each tracer.
     recycle: &'a [Sender<Recycled>],
     /// Who wants to know of new frames.
-    seen: Sender<Vec<Seen>>,
+    seen: Sender<Vec<AddressInImage>>,
     /// How many frames it knows of.
     told: usize,
     images: Images,
