@@ -38,6 +38,14 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     line.strip_prefix(b"#").is_some_and(|rest| rest.first().is_none_or(|byte| b" \t#!".contains(byte)))
 }
 
+/// Whether it begins as a JSON file does. A frame, too, can begin with a bracket: `[unknown]`, `{closure}`.
+pub(super) fn is_json(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let behind = line.strip_prefix(b"{").or_else(|| line.strip_prefix(b"["));
+    behind.is_some_and(|rest| rest.first().is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b'"'))
+        || line.starts_with(b"[{\"")
+}
+
 /// The number that `text` is: digits with a sign, a fraction or an exponent (which `awk` writes), if any.
 pub(super) fn count(text: &[u8]) -> Option<Count> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -25,7 +25,9 @@ impl Measure {
             let mut sampled = profile.threads.iter().filter(|thread| !thread.samples.is_empty());
             sampled.any(|thread| thread.samples.weight_unit == unit)
         };
-        if options.off_cpu || (any_of(WeightUnit::TracingMs) && !any_of(WeightUnit::Samples)) {
+        let has_time = |thread: &Thread| Self::Time.source(profile, thread).is_some() || !thread.waits.is_empty();
+        let wants_time = options.off_cpu && profile.threads.iter().any(has_time);
+        if wants_time || (any_of(WeightUnit::TracingMs) && !any_of(WeightUnit::Samples)) {
             Self::Time
         } else if any_of(WeightUnit::Bytes) && !any_of(WeightUnit::Samples) {
             Self::Weights(WeightUnit::Bytes)

@@ -64,7 +64,7 @@ fn fit(name: &str) -> Cow<'_, str> {
     if fit.is_empty() {
         fit = Cow::Borrowed(UNKNOWN);
     }
-    if line::is_comment(fit.as_bytes()) {
+    if line::is_comment(fit.as_bytes()) || line::is_json(fit.as_bytes()) {
         fit = Cow::Owned(format!("_{fit}"));
     }
     // `GC thread 3` at a stack's end would be read as a stack with two counts.

@@ -8,32 +8,20 @@ pub fn begins(start: &[u8]) -> bool {
     let Some(lines) = first_lines(start) else { return false };
     // The first stack can be longer than what is there of it.
     let is_cut = lines.len() == 1 && !lines[0].is_ended;
-    (is_cut && lines[0].text.contains(&b';') && !is_markup(lines[0].text)) || sniff(start)
+    (is_cut && lines[0].text.contains(&b';') && !line::is_json(lines[0].text)) || sniff(start)
 }
 
 /// Whether it looks like collapsed stacks: of the first lines nine in ten end in a count, and at least half of those are
 /// stacks of several frames.
 pub fn sniff(text: &[u8]) -> bool {
     let Some(mut lines) = first_lines(text) else { return false };
-    if lines.first().is_some_and(|line| is_markup(line.text)) {
+    if lines.first().is_some_and(|line| line::is_json(line.text)) {
         return false;
     }
     lines.retain(|line| !line::is_comment(line.text));
     let counted = || lines.iter().filter_map(|line| line::parts(line.text));
     let deep = counted().filter(|parts| parts.stack.contains(&b';')).count();
     deep > 0 && counted().count() * 10 >= lines.len() * 9 && deep * 2 >= counted().count()
-}
-
-/// Whether a line begins as files of other formats do. A frame can begin with a bracket: `[unknown]`.
-fn is_markup(line: &[u8]) -> bool {
-    match line.trim_ascii_start() {
-        [b'{' | b'[', rest @ ..] => {
-            rest.first().is_none_or(|byte| byte.is_ascii_whitespace() || b"{[]}\"0123456789-".contains(byte))
-                && !rest.starts_with(b"{closure")
-        }
-        [b'<', b'?' | b'!', ..] => true,
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -69,12 +57,12 @@ mod tests {
             "{\"a;b\": 5\n",
             "{\n  \"a;b\": 5\n}\n",
             "[\n1;2 3\n",
+            "[{\"a;b 3\n",
             "int main() {\n  int x; y 5\n}\n",
             "a;b 5\n\0\n",
-            "<?xml version=1?>\na;b 5\n",
         ] {
             assert!(!sniff(text.as_bytes()), "{text}");
         }
-        assert!(!begins(&[0; 4096]) && !begins(b"{\"meta\": [1; 5"));
+        assert!(!begins(&[0; 4096]) && !begins(b"{\"meta\": \"a; 5"));
     }
 }

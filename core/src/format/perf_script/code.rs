@@ -54,7 +54,7 @@ impl<'a> Code<'a> {
         let mut address_around = None;
         for Lines { offset, frame, source } in frames.iter().rev() {
             let around_this = around.filter(|_| frame.is_inlined && frame.address == address_around);
-            let source = source.map(|source| (source.file, source.line));
+            let source = source.and_then(|source| source.place);
             let key = match around_this {
                 Some(around) => {
                     let inline_depth = around.inline_depth.saturating_add(1);

@@ -194,7 +194,7 @@ impl Plan {
     pub(super) fn fill(
         &self,
         thread: &mut Thread,
-        seen: ThreadRows,
+        seen: &ThreadRows,
         builder: &mut ProfileBuilder,
         report: &mut ImportReport,
     ) {

@@ -12,11 +12,11 @@ pub(super) struct FrameLine<'a> {
     pub is_inlined: bool,
 }
 
-/// What a line in the place of a frame's says of the source of the frame before: `  file:line`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// What a line in the place of a frame's says of the source of the frame before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SourceLine<'a> {
-    pub file: &'a [u8],
-    pub line: u32,
+    /// File and line, if known.
+    pub place: Option<(&'a [u8], u32)>,
     pub is_inlined: bool,
 }
 
@@ -42,17 +42,22 @@ pub(super) fn parse(line: &[u8]) -> Option<FrameLine<'_>> {
     })
 }
 
-/// Takes `  file:line` apart, as `-F +srcline` prints it.
+/// Takes `  file:line` apart, as `-F +srcline` prints it, or `  library[address]` where that is not known.
 pub(super) fn parse_source(line: &[u8]) -> Option<SourceLine<'_>> {
-    let text = line.strip_prefix(b"  ")?.trim_ascii_end();
+    let text = line.strip_prefix(b"  ").filter(|text| !text.starts_with(b" "))?.trim_ascii_end();
     let (text, is_inlined) = match text.strip_suffix(b" (inlined)") {
         Some(text) => (text, true),
         None => (text, false),
     };
+    if let Some(inside) = text.strip_suffix(b"]") {
+        let bracket = memchr::memrchr(b'[', inside)?;
+        return hex(&inside[bracket + 1..]).map(|_| SourceLine { place: None, is_inlined });
+    }
     let colon = memchr::memrchr(b':', text)?;
     let number = &text[colon + 1..];
     let line = std::str::from_utf8(number).ok().filter(|_| number.iter().all(u8::is_ascii_digit))?.parse().ok()?;
-    (colon > 0 && !text.starts_with(b" ")).then_some(SourceLine { file: &text[..colon], line, is_inlined })
+    // `:0` is what is not known.
+    Some(SourceLine { place: (colon > 0 && line > 0).then_some((&text[..colon], line)), is_inlined })
 }
 
 /// Symbol and file of `symbol (file)`. The file can have brackets in its name, the symbol those of arguments.
@@ -127,11 +132,15 @@ mod tests {
     #[test]
     fn places_in_the_source_are_told_from_frames() {
         let source = |line: &'static str| {
-            parse_source(line.as_bytes()).map(|s| (std::str::from_utf8(s.file).unwrap(), s.line, s.is_inlined))
+            let source = parse_source(line.as_bytes())?;
+            Some((source.place.map(|(file, line)| (std::str::from_utf8(file).unwrap(), line)), source.is_inlined))
         };
-        assert_eq!(source("  w.c:9 (inlined)"), Some(("w.c", 9, true)));
-        assert_eq!(source("  /a b/c.rs:10"), Some(("/a b/c.rs", 10, false)));
-        for line in ["  libc.so.6[1098eb]", "w.c:9", "   w.c:9", "  :9", "  w.c:", "  w.c:99999999999", "  w.c:-1"] {
+        assert_eq!(source("  w.c:9 (inlined)"), Some((Some(("w.c", 9)), true)));
+        assert_eq!(source("  /a b/c.rs:10"), Some((Some(("/a b/c.rs", 10)), false)));
+        assert_eq!(source("  [kernel.kallsyms][ffffffff817554ea]"), Some((None, false)));
+        assert_eq!(source("  :0"), Some((None, false)));
+        assert_eq!(source("  libc.so.6[1098eb] (inlined)"), Some((None, true)));
+        for line in ["  a[xyz]", "w.c:9", "   w.c:9", "  w.c:", "  w.c:99999999999", "  w.c:-1"] {
             assert_eq!(source(line), None, "{line}");
         }
     }

@@ -74,7 +74,10 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: Line<'a>) {
         let text = line.text;
         if text.trim_ascii().is_empty() {
-            return self.close();
+            if line.is_ended {
+                self.close();
+            }
+            return;
         }
         if self.open.is_none() && recognize::is_comment(text) {
             return header::comment(text, self.builder.meta_mut());
@@ -200,7 +203,7 @@ impl<'a> Reader<'a> {
             if matches!(seen.key, super::threads::Key::Id(None, _)) {
                 report.note(NO_PID, || format!("thread {}", builder.tables().strings.get(seen.name)));
             }
-            plan.fill(&mut thread, seen, &mut builder, &mut report);
+            plan.fill(&mut thread, &seen, &mut builder, &mut report);
             builder.add_thread(thread);
         }
         let meta = builder.meta_mut();
