@@ -202,7 +202,7 @@ fn threads_of_different_names_are_the_first_frames() {
             "waits-left-out 1 thread main",
             "unsampled-left-out 2 thread main",
             "cpu-left-out 6 thread main",
-            "names-changed 2 work;[u8; 4]"
+            "names-changed 2 worker 3"
         ]
     );
     assert_eq!(written(&two_threads(["pool", "pool"])), "main;work:[u8: 4] 4\n");

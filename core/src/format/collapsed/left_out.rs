@@ -2,19 +2,18 @@
 
 use super::super::WriteOptions;
 use super::measure::{Measure, is_unsampled, knows_cpu};
+use super::names::Names;
 use super::tree::Written;
 use crate::model::{Profile, Thread, Warning};
 
 const NO_PLACE: &str = "a collapsed file has no place for them";
 
-/// `changed` are the names that were changed with the first of them, `sums` the values that are no numbers with what became
-/// of the others.
 pub(super) fn warnings(
     profile: &Profile,
     options: &WriteOptions,
     measure: Measure,
-    changed: &(u64, Option<String>),
-    sums: (u64, Written),
+    names: &Names,
+    written: &Written,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut add = |code: &str, [what, why]: [&str; 2], count: u64, first: Option<String>| {
@@ -60,9 +59,8 @@ pub(super) fn warnings(
     let counter = profile.counters.first().map(|counter| name(counter.name));
     add("counters-left-out", ["counters are left out", NO_PLACE], profile.counters.len() as u64, counter);
     let why = "`;`, ends of lines, spaces around a name and a number behind a space cannot be in a line's name";
-    add("names-changed", ["names are changed", why], changed.0, changed.1.clone());
-    let (not_finite, written) = sums;
-    add("values-not-finite", ["values are left out", "they are infinite or no numbers"], not_finite, None);
+    add("names-changed", ["names are changed", why], names.changed, names.first_changed.clone());
+    add("values-not-finite", ["values are left out", "they are infinite or no numbers"], written.not_finite, None);
     add("sums-too-small", ["stacks are left out", "they are less than half a microsecond"], written.too_small, None);
     let why = "flame graph tools skip such lines";
     add("sums-negative", ["stacks have a negative sum", why], written.negative, None);

@@ -25,7 +25,7 @@
 //! | `write` | model to file |
 //! | `measure` | what is counted when writing |
 //! | `names` | names as they can stand in a line |
-//! | `tree` | equal stacks added up, in order |
+//! | `tree` | stacks with their sums, in order |
 //! | `left_out` | what a file has no place for |
 
 mod left_out;
@@ -36,9 +36,6 @@ mod read;
 mod recognize;
 mod tree;
 mod write;
-
-#[cfg(test)]
-mod tests;
 
 pub use read::read;
 pub use recognize::{begins, sniff};

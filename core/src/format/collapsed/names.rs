@@ -35,8 +35,8 @@ impl Names {
     }
 
     /// All names by their numbers.
-    pub(super) fn into_texts(self) -> Vec<String> {
-        self.texts
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
     }
 }
 

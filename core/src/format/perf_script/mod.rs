@@ -41,8 +41,5 @@ mod recognize;
 mod task;
 mod threads;
 
-#[cfg(test)]
-mod tests;
-
 pub use read::read;
 pub use recognize::{begins, sniff};

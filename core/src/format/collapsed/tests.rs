@@ -1,1 +1,0 @@
-//! The reader and the writer together.

@@ -1,1 +1,0 @@
-//! Texts of `perf script`, read.
