@@ -202,6 +202,7 @@ fn stacks_alone_are_an_untimed_profile() {
     let thread = &profile.threads[0];
     let leaves = text.split("\n\n").filter(|sample| !sample.trim().is_empty()).count();
     assert_eq!((thread.timed, thread.samples.len()), (false, leaves));
+    assert_eq!(profile.string(thread.name), "[unknown]");
     assert_eq!(frames(&profile, thread, 0), ["mix (-)", "leaf (-)", "worker (-)", "start_thread (-)", "clone3 (-)"]);
     assert_eq!((profile.meta.recording_start, profile.meta.interval), (None, None));
 }
@@ -224,6 +225,7 @@ fn tracepoints_beside_a_clock_are_markers() {
     let alone = read(text.lines().filter(|line| line.contains("sched_switch")).collect::<Vec<_>>().join("\n") + "\n");
     let samples: usize = alone.threads.iter().map(|thread| thread.samples.len()).sum();
     assert_eq!((samples, alone.threads.iter().all(|thread| thread.markers.is_empty())), (switches, true));
+    assert_eq!(notes(&alone.meta.warnings), [format!("event-text {switches} the first of them")]);
 }
 
 #[test]

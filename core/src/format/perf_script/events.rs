@@ -18,6 +18,8 @@ const AS_VALUES: Note = Note {
 };
 const AS_MARKERS: Note =
     Note { code: "events-as-markers", message: "what tracepoints and the rarest events tell is shown as markers" };
+const TEXT: Note =
+    Note { code: "event-text", message: "what the tracepoint that is counted tells besides is left out" };
 const UNTIMED: Note =
     Note { code: "event-without-time", message: "what tracepoints tell is left out where it has no time" };
 
@@ -227,6 +229,8 @@ impl Plan {
                 table.values.push(ValueColumn { value_type: *value_type, values: Values::Integer(values) });
             }
         }
+        let told = samples().filter(|row| row.text.is_some()).count();
+        report.count(TEXT, told as u64, || "the first of them".to_owned());
         for row in seen.rows.iter().filter(|row| !is_sample(row)) {
             if thread.timed {
                 thread.markers.push(self.marker(row, builder));

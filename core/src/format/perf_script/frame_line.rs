@@ -84,8 +84,8 @@ fn split_file(text: &[u8]) -> (&[u8], Option<&[u8]>) {
 }
 
 fn without_offset(symbol: &[u8]) -> &[u8] {
-    match memchr::memmem::rfind(symbol, b"+0x") {
-        Some(at) if hex(&symbol[at + 3..]).is_some() => &symbol[..at],
+    match memchr::memrchr(b'+', symbol) {
+        Some(at) if symbol[at..].strip_prefix(b"+0x").and_then(hex).is_some() => &symbol[..at],
         _ => symbol,
     }
 }

@@ -57,7 +57,10 @@ impl Threads {
         time: Time,
         builder: &mut ProfileBuilder,
     ) -> &mut ThreadRows {
-        let name = builder.string(&String::from_utf8_lossy(comm));
+        let name = match comm {
+            b"" => builder.string("[unknown]"),
+            _ => builder.string(&String::from_utf8_lossy(comm)),
+        };
         let key = tid.map_or(Key::Name(name), |tid| Key::Id(pid.or_else(|| self.process_of.get(&tid).copied()), tid));
         // `perf` writes `:4711` before it knows better.
         let is_nameless =
