@@ -121,6 +121,17 @@ fn a_difference_has_two_counts_on_every_line() {
 }
 
 #[test]
+fn what_is_read_can_be_written_in_every_format() {
+    let profile = fixtures::read("gecko/flamegraph.txt").expect("it can be read").profile;
+    assert!(profile.functions.kind.contains(&FunctionKind::Unsymbolized), "code of no file and no name");
+    for format in format::written() {
+        let mut out = Vec::new();
+        format::write(&profile, format.target(), &WriteOptions { off_cpu: true }, &mut out).expect(format.name);
+        assert!(!out.is_empty(), "{}", format.name);
+    }
+}
+
+#[test]
 fn other_texts_keep_the_clear_error() {
     for text in
         ["readme: see; x 5\nand more\n", "a,b\n1,2\n", "{\"a;b\": 5\n}", "main 5\n", "\u{1}a;b 5\n", "a;b five\n"]
