@@ -3,13 +3,16 @@
 //! Readers take bytes and writers an [`io::Write`]; neither touches a file system. A format knows the model and
 //! nothing of other formats.
 
+pub mod collapsed;
 pub mod gecko;
+pub mod perf_script;
 pub mod pprof;
 
 mod compression;
 mod import_report;
 mod input;
 mod json_keys;
+mod text_lines;
 
 pub use input::read_input;
 
@@ -63,6 +66,25 @@ pub const FORMATS: &[Format] = &[
         sniff: pprof::sniff,
         read: None,
         write: Some(pprof::write),
+    },
+    // Texts last: they have no mark, only a shape.
+    Format {
+        name: "perf-script",
+        title: "perf script",
+        extensions: &[".perf"],
+        begins: perf_script::begins,
+        sniff: perf_script::sniff,
+        read: Some(|bytes| Ok((perf_script::read(bytes)?, None))),
+        write: None,
+    },
+    Format {
+        name: "collapsed",
+        title: "collapsed stacks",
+        extensions: &[".folded"],
+        begins: collapsed::begins,
+        sniff: collapsed::sniff,
+        read: Some(|bytes| Ok((collapsed::read(bytes)?, None))),
+        write: Some(collapsed::write),
     },
 ];
 
@@ -346,6 +368,7 @@ mod tests {
             ("dir.x/b.JSON.GZ", "firefox", true),
             ("weird.gz.json", "firefox", false),
             ("cpu.pb.gz", "pprof", true),
+            ("a.folded", "collapsed", false),
         ] {
             let target = by_extension(Path::new(path)).expect(path);
             assert_eq!((target.format.name, target.gzip), (format, gzip), "{path}");
@@ -357,12 +380,12 @@ mod tests {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
         assert_eq!(
             error,
-            r#""out/profile.xyz" has no ending of a format that is written (known: .json.gz, .json, .pb.gz)"#
+            r#""out/profile.xyz" has no ending of a format that is written (known: .json.gz, .json, .pb.gz, .folded)"#
         );
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();
-        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof)"#);
+        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof, perf-script, collapsed)"#);
         assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
     }
 
@@ -373,7 +396,7 @@ mod tests {
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
             read(b"\x7fELF\x02 and so on"),
-            r#"not a profile in a known format (firefox): the file begins with "\u{7f}ELF\u{2} and so on""#
+            r#"not a profile in a known format (firefox, perf-script, collapsed): the file begins with "\u{7f}ELF\u{2} and so on""#
         );
         assert!(read(b"{}").contains("not a profile"));
     }

@@ -1,3 +1,6 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
+mod collapsed;
 mod fixtures;
+mod perf_script;
+mod tops;

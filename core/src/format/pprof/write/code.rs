@@ -213,7 +213,9 @@ impl<'a> Code<'a> {
             (None, None) if kind(&frames[0]) == FunctionKind::Kernel => (Place::Kernel, 0),
             (None, None) => (Place::Nowhere, 0),
         };
-        let resolved = !frames.iter().any(|frame| kind(frame) == FunctionKind::Unsymbolized);
+        // Where there is no file, nobody can look for names in it.
+        let is_nowhere = place == Place::Nowhere;
+        let resolved = is_nowhere || !frames.iter().any(|frame| kind(frame) == FunctionKind::Unsymbolized);
         self.intern(Location { place, address, resolved, lines })
     }
 
