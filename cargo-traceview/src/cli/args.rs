@@ -465,10 +465,10 @@ mod tests {
         assert!(export.off_cpu && matches!(export.format, Some(ExportFormat::File(format)) if format.name == "pprof"));
         assert_eq!((export.file, export.output), (Some(PathBuf::from("@2")), Some(PathBuf::from("-"))));
         let error = parse("cargo-traceview export --format word").unwrap_err().to_string();
-        assert!(error.contains("[possible values: firefox, pprof, collapsed, svg, png]"), "{error}");
+        assert!(error.contains("[possible values: firefox, pprof, speedscope, collapsed, svg, png]"), "{error}");
         let mut command = Cli::command();
         let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
-        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .folded (collapsed stacks)";
+        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .speedscope.json (speedscope), .folded (collapsed stacks)";
         assert!(help.replace("\n          ", " ").contains(endings), "{help}");
     }
 

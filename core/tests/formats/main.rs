@@ -1,6 +1,8 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
 mod collapsed;
+mod cpuprofile;
 mod fixtures;
 mod perf_script;
+mod speedscope;
 mod tops;
