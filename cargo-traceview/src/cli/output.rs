@@ -191,7 +191,7 @@ impl OutputPlan {
             }
             return Err(OutputError::Save { path, source }.into());
         }
-        let registered = store.filter(|_| self.target().format.read.is_some()).map(|store| store.register(&path));
+        let registered = store.map(|store| store.register(&path));
         let is_last = matches!(registered, Some(Ok(())));
         let store_error = registered.and_then(Result::err);
         Ok(Saved { path, is_last, store_error })

@@ -32,8 +32,8 @@ pub struct Format {
     pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads decompressed bytes; `None` for a format that can only be written.
-    pub read: Option<Reader>,
+    /// Reads decompressed bytes.
+    pub read: Reader,
     /// Writes uncompressed; `None` for a format that is only read.
     pub write: Option<Writer>,
 }
@@ -52,7 +52,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: |bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into()))),
         write: Some(gecko::write),
     },
     Format {
@@ -61,7 +61,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".pb.gz"],
         begins: pprof::begins,
         sniff: pprof::sniff,
-        read: None,
+        read: |bytes| Ok((pprof::read(bytes)?, None)),
         write: Some(pprof::write),
     },
 ];
@@ -108,16 +108,10 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|format| format.read.is_some()))]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
-    },
-    /// Its format is one that can only be written.
-    #[error("{format} files can be written but not read yet (these can: {})", names(|format| format.read.is_some()))]
-    WriteOnly {
-        /// The format, for people.
-        format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -255,8 +249,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
         return Err(ReadError::Empty);
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
-    let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
-    let (profile, version) = read(&bytes)?;
+    let (profile, version) = (format.read)(&bytes)?;
     Ok(Contents { profile, format, version })
 }
 
@@ -373,7 +366,7 @@ mod tests {
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
             read(b"\x7fELF\x02 and so on"),
-            r#"not a profile in a known format (firefox): the file begins with "\u{7f}ELF\u{2} and so on""#
+            r#"not a profile in a known format (firefox, pprof): the file begins with "\u{7f}ELF\u{2} and so on""#
         );
         assert!(read(b"{}").contains("not a profile"));
     }

@@ -113,7 +113,7 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
 }
 
 /// The words as a shell takes them, so that the line can be copied and run.
-pub(super) fn command_text(words: &[impl AsRef<str>]) -> String {
+pub(crate) fn command_text(words: &[impl AsRef<str>]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
     let quoted = words.iter().map(|word| {
         let word = word.as_ref();

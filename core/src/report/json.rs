@@ -45,7 +45,7 @@ pub fn tree_json(profile: &Profile, tree: &mut dyn GrowingTree, limits: TreeLimi
 
 #[derive(Serialize)]
 struct Document<'a> {
-    unit: &'static str,
+    unit: &'a str,
     total: Number,
     without_stack: Number,
     complete: bool,

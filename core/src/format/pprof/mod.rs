@@ -17,12 +17,16 @@
 //! | `recognize` | whether some bytes are such a file |
 //! | `write/…` | model to file, as a stream of parts |
 
+mod names;
+mod read;
 mod recognize;
 mod schema;
+mod wire;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use read::read;
 pub use recognize::{begins, sniff};
 pub use write::write;
