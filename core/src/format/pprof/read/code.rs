@@ -49,6 +49,18 @@ struct At {
     kernel: bool,
 }
 
+/// What a location is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Code,
+    /// No place in code: the root of a stack that was cut short, say.
+    Nowhere,
+    /// Where our own writer counts samples without a stack.
+    NoStack,
+    /// Where it counts those that were lost.
+    Lost,
+}
+
 impl<'a> Code<'a> {
     pub(super) fn new(locations: Rows<'a>, functions: Rows<'a>, mappings: Rows<'a>, libraries: Libraries) -> Self {
         let spans = vec![(NOT_READ, 0); locations.len()];
@@ -88,16 +100,22 @@ impl<'a> Code<'a> {
             maker.report.note(FOLDED, place);
         }
         let start = self.frames.len();
-        let at = self.place_of(&location, &mut maker.report, offset);
-        if !self.is_no_code(row, &location, at, maker)? {
+        let mut at = self.place_of(&location, &mut maker.report, offset);
+        let sort = self.sort_of(&location, at, maker)?;
+        if sort == Sort::Nowhere {
+            at = At { library: None, address: None, kernel: false };
+        }
+        if sort == Sort::Lost {
+            self.lost = Some(row);
+        }
+        if matches!(sort, Sort::Code | Sort::Nowhere) {
             if location.line.is_empty() {
                 let function = unnamed(at, None, None, maker);
                 self.frames.push(maker.builder.frame(frame_at(at, function, 0)));
             }
             for (depth, line) in location.line.iter().rev().enumerate() {
-                let at = At { address: at.address, ..at };
                 let depth = u16::try_from(depth).unwrap_or(u16::MAX);
-                let (function, at) = self.function(line.function_id, at, depth, maker)?;
+                let function = self.function(line.function_id, at, depth, maker)?;
                 let mut number = |value: i64| {
                     let number = u32::try_from(value).ok();
                     if number.is_none() {
@@ -131,51 +149,47 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Whether this is what a writer puts where there is no code at all.
-    fn is_no_code(
-        &mut self,
-        row: usize,
-        location: &schema::Location,
-        at: At,
-        maker: &Maker<'a>,
-    ) -> Result<bool, ReadError> {
-        let ([line], None) = (&*location.line, at.address) else { return Ok(false) };
-        let Some(function) = self.functions.row(line.function_id) else { return Ok(false) };
+    /// What a location without an address is, by the function that all others were inlined into.
+    fn sort_of(&self, location: &schema::Location, at: At, maker: &Maker<'a>) -> Result<Sort, ReadError> {
+        let (Some(line), None, false) = (location.line.last(), at.address, at.kernel) else { return Ok(Sort::Code) };
+        let Some(function) = self.functions.row(line.function_id) else { return Ok(Sort::Code) };
         let (function, _) = self.functions.decode::<schema::Function>(function)?;
-        let name = maker.texts.get(function.name);
-        if name == LOST {
-            self.lost = Some(row);
-        }
-        Ok(name == NO_STACK)
+        let is_alone = location.line.len() == 1;
+        Ok(match &*maker.texts.get(function.name) {
+            LOST if is_alone && maker.builder.tables().meta.quality.is_some() => Sort::Lost,
+            NO_STACK if is_alone => Sort::NoStack,
+            UNKNOWN | NOT_SAMPLED => Sort::Nowhere,
+            name if name.starts_with(CUT) => Sort::Nowhere,
+            _ => Sort::Code,
+        })
     }
 
-    /// The function with this id, as it is `at` a place, and the place as it is for that function.
-    fn function(&mut self, id: u64, at: At, depth: u16, maker: &mut Maker<'a>) -> Result<(FunctionId, At), ReadError> {
+    /// The function with this id, as it is `at` a place.
+    fn function(&mut self, id: u64, at: At, depth: u16, maker: &mut Maker<'a>) -> Result<FunctionId, ReadError> {
         let row = self.functions.row(id).expect("the lines of locations were checked");
         let (function, _) = self.functions.decode::<schema::Function>(row)?;
         let name = maker.texts.get(function.name);
-        let nowhere = At { library: None, address: None, kernel: false };
+        let is_nowhere = at.library.is_none() && at.address.is_none();
         let kind = match &*name {
             _ if at.kernel => FunctionKind::Kernel,
-            name if at.address.is_none() && name.starts_with(CUT) => FunctionKind::Cut,
-            NOT_SAMPLED if at.address.is_none() => FunctionKind::Unsampled,
+            name if is_nowhere && name.starts_with(CUT) => FunctionKind::Cut,
+            NOT_SAMPLED if is_nowhere => FunctionKind::Unsampled,
             name if depth == 0 && is_unnamed(name, at, maker) => {
                 let kept = (name == CODE_IN_MEMORY).then_some(function.name);
-                return Ok((unnamed(at, kept, Some(&function), maker), at));
+                return Ok(unnamed(at, kept, Some(&function), maker));
             }
             _ => FunctionKind::Native,
         };
-        let at = if matches!(kind, FunctionKind::Cut | FunctionKind::Unsampled) { nowhere } else { at };
         let key = (u32::try_from(row).unwrap_or(u32::MAX), kind);
         if let Some(known) = self.known.get(&key) {
-            return Ok((*known, at));
+            return Ok(*known);
         }
         let name = if name.is_empty() { maker.builder.string(UNKNOWN) } else { maker.text(function.name) };
         let full_name = (function.system_name != 0).then(|| maker.text(function.system_name));
         let full_name = full_name.filter(|full_name| *full_name != name);
         let id = add(Function { kind, full_name, ..Function::named(name) }, &function, maker);
         self.known.insert(key, id);
-        Ok((id, at))
+        Ok(id)
     }
 }
 

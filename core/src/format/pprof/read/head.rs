@@ -74,8 +74,8 @@ impl Head {
         Ok(())
     }
 
-    /// Puts it into the model.
-    pub(super) fn read(&self, maker: &mut Maker<'_>) {
+    /// Puts it into the model. What there are no samples of is no type.
+    pub(super) fn read(&self, samples: u64, maker: &mut Maker<'_>) {
         let mut meta = Meta::default();
         let tables = maker.builder.tables();
         let main = tables.libraries.first().map(|library| tables.strings.get(library.name).to_owned());
@@ -89,18 +89,18 @@ impl Head {
         }
         self.read_period(&mut meta, maker);
         for row in &self.comments {
-            let comment = maker.texts.get(*row).into_owned();
+            let comment = maker.texts.noted(*row, &mut maker.report).into_owned();
             if !read_own(&comment, &mut meta) {
                 meta.extra.push((COMMENT.to_owned(), comment));
             }
         }
-        let default = self.default_type(maker).map(|row| (Meta::DEFAULT_SAMPLE_TYPE, row));
+        let default = self.default_type(maker).filter(|_| samples > 0).map(|row| (Meta::DEFAULT_SAMPLE_TYPE, row));
         if self.drop_frames != 0 {
             maker.report.note(FRAMES_NOT_DROPPED, || format!("drop_frames: {}", maker.texts.get(self.drop_frames)));
         }
         let facts = [(DOCUMENTATION, self.doc_url), (DROP_FRAMES, self.drop_frames), (KEEP_FRAMES, self.keep_frames)];
         for (name, row) in facts.into_iter().filter(|(_, row)| *row != 0).chain(default) {
-            meta.extra.push((name.to_owned(), maker.texts.get(row).into_owned()));
+            meta.extra.push((name.to_owned(), maker.texts.noted(row, &mut maker.report).into_owned()));
         }
         *maker.builder.meta_mut() = meta;
     }

@@ -48,7 +48,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
         Maker { texts, builder: ProfileBuilder::with_standard_categories(), report: ImportReport::default() };
     let libraries = Libraries::of(&mappings, &is_used, &mut maker.texts, &mut maker.builder, &mut maker.report)?;
     let columns = Columns::of(&head.sample_types, &mut maker);
-    head.read(&mut maker);
+    head.read(samples, &mut maker);
     let code = Code::new(locations, functions, mappings, libraries);
     let program = maker.builder.tables().meta.name.clone();
     let threads = Threads::new(maker.builder.string(&program));

@@ -102,7 +102,7 @@ impl<'a> Samples<'a> {
             StackError::Missing(id) => value_error(&name(), offset, format!("its location {id} is not in the file")),
             StackError::Read(error) => error,
         })?;
-        if self.is_lost(maker) {
+        if self.is_lost() {
             let weight = self.columns.weight().map_or(0, |column| self.sample.values[column]);
             self.lost = self.lost.saturating_add(weight);
             return Ok(());
@@ -160,9 +160,9 @@ impl<'a> Samples<'a> {
     }
 
     /// Whether the sample at hand says how many others a recorder lost.
-    fn is_lost(&self, maker: &Maker<'a>) -> bool {
+    fn is_lost(&self) -> bool {
         let is_alone = self.sample.labels.is_empty() && self.path.len() == 1;
-        is_alone && self.code.is_lost(self.path[0].0) && maker.builder.tables().meta.quality.is_some()
+        is_alone && self.code.is_lost(self.path[0].0)
     }
 }
 

@@ -59,13 +59,19 @@ impl<'a> Texts<'a> {
         if let Some(id) = self.known.get(&row) {
             return *id;
         }
+        let text = self.noted(row, report);
+        let id = builder.string(&text);
+        self.known.insert(row, id);
+        id
+    }
+
+    /// The text of `row`, which was checked, for a place that is not shared.
+    pub(super) fn noted(&self, row: i64, report: &mut ImportReport) -> Cow<'a, str> {
         let text = self.get(row);
         if let Cow::Owned(repaired) = &text {
             report.note(NOT_UTF8, || format!("string_table[{row}]: {repaired:?}"));
         }
-        let id = builder.string(&text);
-        self.known.insert(row, id);
-        id
+        text
     }
 
     fn bytes(&self, row: i64) -> &'a [u8] {

@@ -1,6 +1,7 @@
 //! What is written, decoded again and checked: the rules of the format on every file, then what is in it.
 
 mod code;
+mod reading;
 mod samples;
 mod validity;
 

@@ -154,7 +154,9 @@ impl Table<'_, '_> {
             Some((_, need)) => need.resolved = true,
             None => self.add_program(),
         }
-        self.ids.insert(((Place::Nowhere, NO_SEGMENT), true), 1);
+        for resolved in [true, false] {
+            self.ids.insert(((Place::Nowhere, NO_SEGMENT), resolved), 1);
+        }
         for (part, need) in parts {
             self.add(part, need);
         }
