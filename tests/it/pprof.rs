@@ -176,7 +176,9 @@ fn every_table_of_the_model_is_written_as_a_valid_file() {
     for off_cpu in [false, true] {
         let mut bytes = Vec::new();
         let target = format::by_name("pprof").unwrap().target();
-        let warnings = format::write(&rich_profile(), target, &WriteOptions { off_cpu }, &mut bytes).unwrap();
+        let warnings =
+            format::write(&rich_profile(), target, &WriteOptions { off_cpu, ..WriteOptions::default() }, &mut bytes)
+                .unwrap();
         let codes: Vec<&str> = warnings.iter().map(|warning| &*warning.code).collect();
         assert_eq!(codes.contains(&"waits-left-out"), !off_cpu, "{codes:?}");
         for code in ["slices-left-out", "markers-left-out", "flows-left-out", "counters-left-out", "values-left-out"] {

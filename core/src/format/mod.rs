@@ -16,6 +16,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
 
@@ -80,6 +81,9 @@ pub struct Target {
 pub struct WriteOptions {
     /// Waits, in formats that would otherwise hold CPU time only.
     pub off_cpu: bool,
+    /// Which of several sample types is meant, in formats that hold only one or show one first; `None`: the
+    /// [default](crate::analysis::default_measure).
+    pub measure: Option<Measure>,
 }
 
 /// What was in a file, and what sort of file it is.

@@ -2,3 +2,4 @@
 
 mod fixtures;
 mod pprof;
+mod pprof_tool;

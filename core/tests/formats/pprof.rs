@@ -42,17 +42,17 @@ fn is_legacy(expected: &Value) -> bool {
 }
 
 /// The files that are read.
-fn readable() -> Vec<(String, Value)> {
+pub(crate) fn readable() -> Vec<(String, Value)> {
     let is_read = |(_, expected): &(String, Value)| expected["rc"] == 0 && !is_legacy(expected);
     with_expectations().into_iter().filter(is_read).collect()
 }
 
-fn number(value: &Value) -> i64 {
+pub(crate) fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// `480000000ns`, `1765955B` or `3`.
-fn amount(text: &Value) -> i64 {
+pub(crate) fn amount(text: &Value) -> i64 {
     let text = text.as_str().expect("text");
     text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or_else(|_| panic!("{text} is no amount"))
 }

@@ -20,7 +20,7 @@ struct File {
     warnings: Vec<Warning>,
 }
 
-const WITH_WAITS: WriteOptions = WriteOptions { off_cpu: true };
+const WITH_WAITS: WriteOptions = WriteOptions { off_cpu: true, measure: None };
 
 fn written(profile: &Profile) -> File {
     written_with(profile, &WriteOptions::default())

@@ -4,7 +4,7 @@ use super::super::super::WriteOptions;
 use super::super::names::{CPU, NANOSECONDS, SAMPLES};
 use super::super::schema::ValueType;
 use super::strings::Strings;
-use crate::analysis::says_weights;
+use crate::analysis::{Measure, sample_types, says_weights};
 use crate::model::{CpuDelta, Meta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
 
 const WALL: &str = "wall";
@@ -118,9 +118,12 @@ impl Columns {
         self.columns.iter().map(value_type).collect()
     }
 
-    /// The name of what tools show first: what the profile says; else CPU time, where that is known.
-    pub(super) fn default_name(&self, meta: &Meta) -> &str {
-        let said = meta.extra_of(Meta::DEFAULT_SAMPLE_TYPE);
+    /// The name of what tools show first: what is asked for, or what the profile says; else CPU time, where that is known.
+    pub(super) fn default_name(&self, profile: &Profile, asked: Option<Measure>) -> &str {
+        let name =
+            |measure| sample_types(profile).into_iter().find(|each| each.measure == measure).map(|each| each.name);
+        let asked = asked.and_then(name);
+        let said = asked.as_deref().or_else(|| profile.meta.extra_of(Meta::DEFAULT_SAMPLE_TYPE));
         if let Some(column) = self.columns.iter().find(|column| said == Some(&*column.name)) {
             return &column.name;
         }

@@ -25,7 +25,7 @@ use super::names::{
     COMMAND, COMMENT, CPU, DOCUMENTATION, DROP_FRAMES, KEEP_FRAMES, LOST, NANOSECONDS, NO_STACK, PERIOD, RECORDED_BY,
 };
 use super::schema::{self, Location};
-use crate::analysis::WaitKind;
+use crate::analysis::{Measure, WaitKind};
 use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
 use crate::report::command_text;
 
@@ -42,6 +42,7 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
         stream: Stream::new(out),
         strings,
         columns,
+        measure: options.measure,
         code,
         labels: Labels::new(profile),
         changes: Changes::default(),
@@ -74,6 +75,8 @@ struct Writer<'a> {
     stream: Stream<'a>,
     strings: Strings<'a>,
     columns: Columns,
+    /// What tools are to show first.
+    measure: Option<Measure>,
     code: Code<'a>,
     labels: Labels<'a>,
     changes: Changes,
@@ -103,7 +106,7 @@ impl Writer<'_> {
             period_type,
             period,
             comment: comments(self.profile).iter().map(|comment| strings.text(comment)).collect(),
-            default_sample_type: strings.text(self.columns.default_name(meta)),
+            default_sample_type: strings.text(self.columns.default_name(self.profile, self.measure)),
             drop_frames,
             keep_frames,
             doc_url,
