@@ -26,7 +26,6 @@ fn with_expectations() -> Vec<(String, Value)> {
     found
 }
 
-#[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests read files")]
 fn files(folder: &str) -> Vec<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/pprof").join(folder);
     let entries = std::fs::read_dir(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -13,7 +13,6 @@ use crate::pprof::{amount, number, readable};
 struct Directory(PathBuf);
 
 impl Directory {
-    #[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests start tools")]
     fn new() -> Self {
         let path = std::env::temp_dir().join(format!("traceview-formats-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -21,7 +20,6 @@ impl Directory {
     }
 
     /// What the tool prints about a file; it must not complain.
-    #[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests start tools")]
     fn pprof(&self, args: &str, file: &Path) -> String {
         let mut command = Command::new("go");
         command.args(["tool", "pprof"]).args(args.split_whitespace()).arg(file);
@@ -35,13 +33,11 @@ impl Directory {
 }
 
 impl Drop for Directory {
-    #[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests start tools")]
     fn drop(&mut self) {
         let _gone = std::fs::remove_dir_all(&self.0);
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests start tools")]
 fn has_go() -> bool {
     let has = Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
     assert!(has || std::env::var_os("CI").is_none_or(|ci| ci != "true"), "go is missing");
