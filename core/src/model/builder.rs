@@ -207,6 +207,15 @@ impl ProfileBuilder {
         self.stacks.intern(&mut self.tables.stacks, prefix, frame)
     }
 
+    /// Calls a frame from each of `stacks`: `stacks[n]` becomes the stack in which it calls `frames[n]`, added if new. For
+    /// many stacks that do not depend on each other this is several times as fast as one after the other.
+    pub fn call_all(&mut self, stacks: &mut [Option<StackId>], frames: &[FrameId]) {
+        self.stacks.warm(stacks, frames);
+        for (stack, frame) in stacks.iter_mut().zip(frames) {
+            *stack = Some(self.stacks.intern(&mut self.tables.stacks, *stack, *frame));
+        }
+    }
+
     /// The id of an equal value type, added if new.
     pub fn value_type(&mut self, row: ValueType) -> ValueTypeId {
         intern!(self.value_types, row, push(&mut self.tables.value_types, row))

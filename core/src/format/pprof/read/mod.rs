@@ -5,6 +5,7 @@
 //! few values, ids that are 0, missing or given twice, texts that are not there. A mapping that is not there is none, as in
 //! pprof.
 
+mod batch;
 mod code;
 mod head;
 mod libraries;
@@ -52,7 +53,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let code = Code::new(locations, functions, mappings, libraries);
     let program = maker.builder.tables().meta.name.clone();
     let threads = Threads::new(maker.builder.string(&program));
-    let mut samples = Samples::new(code, columns, threads, samples);
+    let mut samples = Samples::new(code, columns, threads, samples, bytes.len());
     let mut fields = Fields::of_file(bytes);
     while let Some(field) = fields.next()? {
         if field.number == SAMPLE {

@@ -4,11 +4,12 @@ use super::super::super::ReadError;
 use super::super::super::import_report::Note;
 use super::super::schema;
 use super::super::wire::{Field, Fields, Part};
+use super::batch::Batch;
 use super::code::Code;
 use super::threads::Threads;
 use super::values::Columns;
 use super::{Maker, value_error};
-use crate::model::{LabelSetId, StackId};
+use crate::model::LabelSetId;
 
 const TIME_TOO_LONG: Note = Note {
     code: "value-out-of-range",
@@ -25,11 +26,35 @@ pub(super) struct Samples<'a> {
     /// How many were read.
     read: u64,
     sample: Sample,
-    /// The locations of the sample before and the stacks that end at them, the outermost first: samples that stand
-    /// together begin alike.
-    path: Vec<(usize, Option<StackId>)>,
+    /// Rows of the locations of the sample at hand, the outermost first.
+    locations: Vec<usize>,
+    batch: Batch,
+    frames: Frames,
     /// How many lost samples were counted.
     lost: i64,
+}
+
+/// How many frames there can be. A few bytes can say that thousands of functions were inlined into one another at a location,
+/// and that it is on a stack thousands of times; no true file comes anywhere near these limits.
+struct Frames {
+    /// That the stacks of all samples can have.
+    left: usize,
+    /// That a stack, and all stacks without what they share, can have.
+    most_nodes: usize,
+}
+
+impl Frames {
+    fn of_file(bytes: usize) -> Self {
+        let limit = |factor: usize, more: usize| bytes.saturating_mul(factor).saturating_add(more);
+        Self { left: limit(16, 16 << 20), most_nodes: limit(4, 1 << 20) }
+    }
+
+    /// Takes those of a stack; `false`: there are none left.
+    fn take(&mut self, stack: usize, nodes: usize) -> bool {
+        let left = self.left.checked_sub(stack);
+        self.left = left.unwrap_or_default();
+        left.is_some() && stack.max(nodes) <= self.most_nodes
+    }
 }
 
 /// A sample, decoded.
@@ -76,9 +101,11 @@ fn label(field: Field<'_>) -> Result<schema::Label, ReadError> {
 }
 
 impl<'a> Samples<'a> {
-    /// Of a file with so many samples.
-    pub(super) fn new(code: Code<'a>, columns: Columns, threads: Threads, count: u64) -> Self {
-        Self { code, columns, threads, count, read: 0, sample: Sample::default(), path: Vec::new(), lost: 0 }
+    /// Of a file of so many bytes, with so many samples.
+    pub(super) fn new(code: Code<'a>, columns: Columns, threads: Threads, count: u64, bytes: usize) -> Self {
+        let (sample, locations, batch) = (Sample::default(), Vec::new(), Batch::default());
+        let frames = Frames::of_file(bytes);
+        Self { code, columns, threads, count, read: 0, sample, locations, batch, frames, lost: 0 }
     }
 
     /// Adds the sample of a field.
@@ -98,14 +125,19 @@ impl<'a> Samples<'a> {
                 maker.texts.check(text, offset, name)?;
             }
         }
-        let stack = self.stack(maker).map_err(|message| match message {
-            StackError::Missing(id) => value_error(&name(), offset, format!("its location {id} is not in the file")),
-            StackError::Read(error) => error,
+        self.find_locations(maker).map_err(|error| match error {
+            LocationError::Missing(id) => value_error(&name(), offset, format!("its location {id} is not in the file")),
+            LocationError::Read(error) => error,
         })?;
         if self.is_lost() {
             let weight = self.columns.weight().map_or(0, |column| self.sample.values[column]);
             self.lost = self.lost.saturating_add(weight);
             return Ok(());
+        }
+        let depth = self.locations.iter().map(|location| self.code.frames(*location).len()).sum();
+        if !self.frames.take(depth, maker.builder.tables().stacks.len()) {
+            let message = format!("with its {depth} frames there are more than a file of this size can have");
+            return Err(value_error(&name(), offset, message));
         }
         let place = || format!("{} at byte {offset}", name());
         let owner = self.threads.owner(&self.sample.labels, &self.columns, maker, place);
@@ -115,59 +147,50 @@ impl<'a> Samples<'a> {
             table.labels.resize(table.stack.len(), None::<LabelSetId>);
             table.labels.push(owner.labels);
         }
-        table.stack.push(stack);
+        table.stack.push(None);
+        let row = table.stack.len() - 1;
         if !self.columns.push(&self.sample.values, table) {
             maker.report.note(TIME_TOO_LONG, place);
+        }
+        for location in &self.locations {
+            self.batch.push(self.code.frames(*location));
+        }
+        self.batch.finish_sample(owner.thread, row);
+        if self.batch.is_full() {
+            self.batch.make(&mut maker.builder);
         }
         Ok(())
     }
 
     /// What is left to do behind the last sample.
     pub(super) fn finish(mut self, maker: &mut Maker<'a>) {
+        self.batch.make(&mut maker.builder);
         self.threads.add_mappings(&mut self.code.libraries, maker);
         if let (Some(quality), true) = (&mut maker.builder.meta_mut().quality, self.lost > 0) {
             quality.lost_samples = self.lost.unsigned_abs();
         }
     }
 
-    /// The stack of the sample at hand.
+    /// The locations of the sample at hand, with their frames made.
     #[inline]
-    fn stack(&mut self, maker: &mut Maker<'a>) -> Result<Option<StackId>, StackError> {
-        let mut same = true;
-        let mut stack = None;
-        for (depth, id) in self.sample.locations.iter().rev().enumerate() {
-            let location = self.code.location(*id).ok_or(StackError::Missing(*id))?;
-            if same {
-                match self.path.get(depth) {
-                    Some((known, ends_at)) if *known == location => {
-                        stack = *ends_at;
-                        continue;
-                    }
-                    _ => {
-                        same = false;
-                        self.path.truncate(depth);
-                    }
-                }
-            }
-            self.code.read(location, maker).map_err(StackError::Read)?;
-            for frame in self.code.frames(location) {
-                stack = Some(maker.builder.stack(stack, *frame));
-            }
-            self.path.push((location, stack));
+    fn find_locations(&mut self, maker: &mut Maker<'a>) -> Result<(), LocationError> {
+        self.locations.clear();
+        for id in self.sample.locations.iter().rev() {
+            let location = self.code.location(*id).ok_or(LocationError::Missing(*id))?;
+            self.code.read(location, maker).map_err(LocationError::Read)?;
+            self.locations.push(location);
         }
-        self.path.truncate(self.sample.locations.len());
-        Ok(stack)
+        Ok(())
     }
 
     /// Whether the sample at hand says how many others a recorder lost.
     fn is_lost(&self) -> bool {
-        let is_alone = self.sample.labels.is_empty() && self.path.len() == 1;
-        is_alone && self.code.is_lost(self.path[0].0)
+        self.sample.labels.is_empty() && matches!(*self.locations, [location] if self.code.is_lost(location))
     }
 }
 
-enum StackError {
-    /// There is no location with this id.
+enum LocationError {
+    /// There is none with this id.
     Missing(u64),
     Read(ReadError),
 }

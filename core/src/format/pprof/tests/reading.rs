@@ -233,6 +233,22 @@ fn what_is_doubtful_is_counted() {
 }
 
 #[test]
+fn deep_stacks_are_read_and_impossible_ones_refused() {
+    let mut file = file();
+    file.sample[0].location_id = vec![1; 1_000_000];
+    let profile = read_file(&file);
+    let depth = |stack| profile.stacks.ancestors(stack).count();
+    assert_eq!(profile.threads[0].samples.stack.iter().flatten().copied().map(depth).max(), Some(1_000_000));
+    // Ten thousand functions inlined into each other, ten thousand times.
+    file.location[0].line = vec![file.location[0].line[0]; 10_000];
+    file.sample[0].location_id.truncate(10_000);
+    let error = read(&file.encode_to_vec()).expect_err("it is too much").to_string();
+    assert!(error.contains("with its 100000000 frames there are more than a file of this size can have"), "{error}");
+    file.sample[0].location_id.truncate(10);
+    assert_eq!(read_file(&file).stacks.len(), 100_000, "the other sample has the outermost of them");
+}
+
+#[test]
 fn labels_name_threads_in_many_ways() {
     let number = |key, num| Label { key: text(key), num, ..Label::default() };
     let word = |key, str| Label { key: text(key), str: text(str), ..Label::default() };
