@@ -290,7 +290,7 @@ impl<'a> Counted<'a> {
         let rows = selection.sample_rows(samples, thread.timed);
         match self {
             Self::Cpu(deltas) => {
-                rows.for_each(|row| each(row, deltas[row].get().map_or(0.0, |nanos| to_float(nanos.0))))
+                rows.for_each(|row| each(row, deltas[row].get().map_or(0.0, |nanos| to_float(nanos.0))));
             }
             Self::CpuPresence(deltas) => rows.for_each(|row| {
                 if deltas[row].get().is_some_and(|nanos| nanos.0 != 0) {

@@ -213,7 +213,7 @@ fn notes(name: &str) -> Vec<String> {
 #[test]
 fn single_faults_are_handled_as_pprof_does_or_better() {
     let refused = [
-        ("dup_function.pb.gz", "its id 1 is that of another function before"),
+        ("dup_function.pb.gz", "its id 2 is that of another function before"),
         ("dup_mapping.pb.gz", "its id 1 is that of another mapping before"),
         ("empty.pb", "the file is empty"),
         ("loc_zero_ref.pb.gz", "its location 0 is not in the file"),

@@ -197,8 +197,7 @@ fn tables_can_stand_behind_what_refers_to_them() {
         File { sample: file.sample.clone(), ..File::default() },
         File { sample_type: file.sample_type.clone(), ..File::default() },
     ];
-    let bytes =
-        |parts: &mut dyn Iterator<Item = &File>| parts.flat_map(|part| part.encode_to_vec()).collect::<Vec<_>>();
+    let bytes = |parts: &mut dyn Iterator<Item = &File>| parts.flat_map(File::encode_to_vec).collect::<Vec<_>>();
     let forwards = read(&bytes(&mut parts.iter())).expect("sound");
     let backwards = read(&bytes(&mut parts.iter().rev())).expect("sound");
     assert_eq!(rows(&forwards), rows(&backwards));
