@@ -293,6 +293,12 @@ pub struct ReportArgs {
     /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
     #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
     pub range: Option<TimeRange>,
+    /// Only samples with this label; can be given several times, and then all are needed
+    #[arg(long = "label", value_name = "KEY=VALUE", help_heading = "Filters")]
+    pub labels: Vec<String>,
+    /// What to count, of a file whose samples count several things; `info` lists them (default: CPU time, where known)
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
 }
 
 /// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
@@ -313,6 +319,9 @@ pub struct ExportArgs {
     /// Add what threads waited for, in formats that hold CPU time otherwise
     #[arg(long)]
     pub off_cpu: bool,
+    /// Which sample type is meant, in formats that hold one or show one first; `info` lists them
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
     /// Show tasks by their async functions: without runtime, wrappers and `poll`
     #[arg(long)]
     pub fold_async: bool,

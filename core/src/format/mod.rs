@@ -24,6 +24,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
 
@@ -40,8 +41,8 @@ pub struct Format {
     pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads decompressed bytes; `None` for a format that can only be written.
-    pub read: Option<Reader>,
+    /// Reads decompressed bytes.
+    pub read: Reader,
     /// Writes uncompressed; `None` for a format that is only read.
     pub write: Option<Writer>,
 }
@@ -60,7 +61,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: |bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into()))),
         write: Some(gecko::write),
     },
     Format {
@@ -69,7 +70,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".pb.gz"],
         begins: pprof::begins,
         sniff: pprof::sniff,
-        read: None,
+        read: |bytes| Ok((pprof::read(bytes)?, None)),
         write: Some(pprof::write),
     },
     Format {
@@ -78,7 +79,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".speedscope.json"],
         begins: speedscope::begins,
         sniff: speedscope::sniff,
-        read: Some(|bytes| Ok((speedscope::read(bytes)?, None))),
+        read: |bytes| Ok((speedscope::read(bytes)?, None)),
         write: Some(speedscope::write),
     },
     Format {
@@ -87,7 +88,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".cpuprofile"],
         begins: cpuprofile::begins,
         sniff: cpuprofile::sniff,
-        read: Some(|bytes| Ok((cpuprofile::read(bytes)?, None))),
+        read: |bytes| Ok((cpuprofile::read(bytes)?, None)),
         write: None,
     },
     // Texts last: they have no mark, only a shape.
@@ -97,7 +98,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".perf"],
         begins: perf_script::begins,
         sniff: perf_script::sniff,
-        read: Some(|bytes| Ok((perf_script::read(bytes)?, None))),
+        read: |bytes| Ok((perf_script::read(bytes)?, None)),
         write: None,
     },
     Format {
@@ -106,7 +107,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".folded"],
         begins: collapsed::begins,
         sniff: collapsed::sniff,
-        read: Some(|bytes| Ok((collapsed::read(bytes)?, None))),
+        read: |bytes| Ok((collapsed::read(bytes)?, None)),
         write: Some(collapsed::write),
     },
 ];
@@ -125,6 +126,9 @@ pub struct Target {
 pub struct WriteOptions {
     /// Waits, in formats that would otherwise hold CPU time only.
     pub off_cpu: bool,
+    /// Which of several sample types is meant, in formats that hold only one or show one first; `None`: the
+    /// [default](crate::analysis::default_measure).
+    pub measure: Option<Measure>,
 }
 
 /// What was in a file, and what sort of file it is.
@@ -153,16 +157,10 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|format| format.read.is_some()))]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
-    },
-    /// Its format is one that can only be written.
-    #[error("{format} files can be written but not read yet (these can: {})", names(|format| format.read.is_some()))]
-    WriteOnly {
-        /// The format, for people.
-        format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -300,8 +298,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
         return Err(ReadError::Empty);
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
-    let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
-    let (profile, version) = read(&bytes)?;
+    let (profile, version) = (format.read)(&bytes)?;
     Ok(Contents { profile, format, version })
 }
 
@@ -423,7 +420,7 @@ mod tests {
             read(b"\x7fELF\x02 and so on"),
             format!(
                 r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
-                names(|format| format.read.is_some())
+                names(|_| true)
             )
         );
         assert!(read(b"{}").contains("not a profile"));

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::check::{self, Invalid};
+use super::stack_index::StackIndex;
 use super::{
     Category, Crate, CrateId, Frame, FrameId, Function, FunctionId, Library, LibraryId, Mapping, Meta, NativeSymbol,
     NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, Source, SourceId, StackId,
@@ -22,7 +23,7 @@ pub struct ProfileBuilder {
     native_symbols: FxHashMap<NativeSymbol, NativeSymbolId>,
     functions: FxHashMap<Function, FunctionId>,
     frames: FxHashMap<Frame, FrameId>,
-    stacks: FxHashMap<(Option<StackId>, FrameId), StackId>,
+    stacks: StackIndex,
     value_types: FxHashMap<ValueType, ValueTypeId>,
     label_sets: FxHashMap<Vec<Label>, LabelSetId>,
 }
@@ -203,7 +204,16 @@ impl ProfileBuilder {
 
     /// The stack in which `prefix` calls `frame`, added if new.
     pub fn stack(&mut self, prefix: Option<StackId>, frame: FrameId) -> StackId {
-        intern!(self.stacks, (prefix, frame), self.tables.stacks.push(prefix, frame))
+        self.stacks.intern(&mut self.tables.stacks, prefix, frame)
+    }
+
+    /// Calls a frame from each of `stacks`: `stacks[n]` becomes the stack in which it calls `frames[n]`, added if new. For
+    /// many stacks that do not depend on each other this is several times as fast as one after the other.
+    pub fn call_all(&mut self, stacks: &mut [Option<StackId>], frames: &[FrameId]) {
+        self.stacks.warm(stacks, frames);
+        for (stack, frame) in stacks.iter_mut().zip(frames) {
+            *stack = Some(self.stacks.intern(&mut self.tables.stacks, *stack, *frame));
+        }
     }
 
     /// The id of an equal value type, added if new.

@@ -25,6 +25,7 @@ mod process;
 mod sample;
 mod slice;
 mod stack;
+mod stack_index;
 mod strings;
 mod thread;
 mod time;
@@ -153,7 +154,8 @@ impl Profile {
                 end: so_far.end.max(end),
             }));
         };
-        if let (Some(start), Some(end)) = (self.meta.recording_start, self.meta.recording_end) {
+        let has_times = self.threads.is_empty() || self.threads.iter().any(|thread| thread.timed);
+        if let (Some(start), Some(end), true) = (self.meta.recording_start, self.meta.recording_end, has_times) {
             include(start, end);
         }
         for thread in &self.threads {

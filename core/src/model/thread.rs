@@ -3,7 +3,7 @@
 use super::ids::{ProcessId, StringId};
 use super::marker::MarkerTable;
 use super::process::OsId;
-use super::sample::SampleTable;
+use super::sample::{SampleTable, Values, WeightUnit};
 use super::slice::SliceTable;
 use super::time::{Nanos, Time};
 use super::wait::WaitTable;
@@ -79,6 +79,16 @@ impl Thread {
             waits: WaitTable::default(),
             slices: SliceTable::default(),
             markers: MarkerTable::default(),
+        }
+    }
+
+    /// How many samples a row of its table stands for: in a thread without times rows are sums, and their weights say it.
+    pub fn samples_in(&self, row: usize) -> u64 {
+        match &self.samples.weight {
+            Values::Integer(weights) if !self.timed && self.samples.weight_unit == WeightUnit::Samples => {
+                u64::try_from(weights[row]).unwrap_or(1).max(1)
+            }
+            _ => 1,
         }
     }
 

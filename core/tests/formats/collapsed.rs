@@ -126,7 +126,8 @@ fn what_is_read_can_be_written_in_every_format() {
     assert!(profile.functions.kind.contains(&FunctionKind::Unsymbolized), "code of no file and no name");
     for format in format::written() {
         let mut out = Vec::new();
-        format::write(&profile, format.target(), &WriteOptions { off_cpu: true }, &mut out).expect(format.name);
+        format::write(&profile, format.target(), &WriteOptions { off_cpu: true, measure: None }, &mut out)
+            .expect(format.name);
         assert!(!out.is_empty(), "{}", format.name);
     }
 }
@@ -221,7 +222,7 @@ fn threads_of_different_names_are_the_first_frames() {
 
 #[test]
 fn with_waits_all_is_microseconds() {
-    let (text, warnings) = write(&two_threads(["pool", "pool"]), WriteOptions { off_cpu: true });
+    let (text, warnings) = write(&two_threads(["pool", "pool"]), WriteOptions { off_cpu: true, measure: None });
     assert_eq!(text, "main;work:[u8: 4] 5001\nmain;work:[u8: 4];[wait] futex 7000\n");
     assert_eq!(notes(&warnings), ["names-changed 1 work;[u8; 4]", "sums-too-small 1 -"]);
 }

@@ -4,5 +4,7 @@ mod collapsed;
 mod cpuprofile;
 mod fixtures;
 mod perf_script;
+mod pprof;
+mod pprof_tool;
 mod speedscope;
 mod tops;

@@ -278,7 +278,7 @@ fn what_is_read_can_be_written_in_every_format() {
         let (profile, _) = fixture(name);
         for format in format::written() {
             let mut out = Vec::new();
-            let options = WriteOptions { off_cpu: true };
+            let options = WriteOptions { off_cpu: true, measure: None };
             format::write(&profile, format.target(), &options, &mut out).expect(name);
             assert!(!out.is_empty(), "{name} as {}", format.name);
         }

@@ -26,7 +26,8 @@ fn read(value: &Value) -> Profile {
 fn write(profile: &Profile, off_cpu: bool) -> (Value, Vec<String>) {
     let mut bytes = Vec::new();
     let target = format::by_name("speedscope").expect("a format").target();
-    let warnings = format::write(profile, target, &WriteOptions { off_cpu }, &mut bytes).expect("it can be written");
+    let warnings = format::write(profile, target, &WriteOptions { off_cpu, measure: None }, &mut bytes)
+        .expect("it can be written");
     let file: Value = serde_json::from_slice(&bytes).expect("JSON");
     check(&file);
     (file, warnings.into_iter().map(|warning| warning.code).collect())

@@ -9,6 +9,6 @@ fuzz_target!(|text: &[u8]| {
     let _is_one = (perf_script::begins(text), perf_script::sniff(text));
     let Ok(profile) = perf_script::read(text) else { return };
     for format in format::written() {
-        let _refused = format::write(&profile, format.target(), &WriteOptions { off_cpu: true }, std::io::sink());
+        let _refused = format::write(&profile, format.target(), &WriteOptions { off_cpu: true, measure: None }, std::io::sink());
     }
 });

@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _is_one = speedscope::sniff(bytes);
     let Ok(profile) = speedscope::read(bytes) else { return };
     let mut written = Vec::new();
-    if speedscope::write(&profile, &WriteOptions { off_cpu: true }, &mut written).is_ok() {
+    if speedscope::write(&profile, &WriteOptions { off_cpu: true, measure: None }, &mut written).is_ok() {
         let again = speedscope::read(&written).expect("what was written can be read");
         assert!(again.meta.warnings.is_empty(), "{:?}", again.meta.warnings);
     }
