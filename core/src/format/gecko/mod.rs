@@ -23,6 +23,7 @@ use super::json_keys::top_level_keys;
 mod extension;
 mod names;
 mod number;
+mod old_schema;
 mod read;
 mod schema;
 mod write;

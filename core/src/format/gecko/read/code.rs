@@ -3,7 +3,7 @@
 use super::super::extension::Extension;
 use super::super::names::{COLORS, RESOURCE_KINDS, SYMBOL_STATUSES, value};
 use super::super::number::Text;
-use super::super::schema::{File, Shared};
+use super::super::old_schema::{File, Shared};
 use super::rows::{Rows, own, same_length, wrong};
 use super::{function, stack};
 use crate::format::ReadError;

@@ -1,7 +1,7 @@
 //! Counters.
 
 use super::super::names::{COLORS, COUNTER_GRAPHS, color_of_graph, value};
-use super::super::schema::{self, File};
+use super::super::old_schema::{self as schema, File};
 use super::extension::os_id;
 use super::rows::{Rows, apply, same_length, times, wrong};
 use crate::format::ReadError;

@@ -2,7 +2,7 @@
 
 use super::super::extension::Extension;
 use super::super::names::{FUNCTION_KINDS, value};
-use super::super::schema::Shared;
+use super::super::old_schema::Shared;
 use super::code::Code;
 use super::rows::{Rows, apply, own, same_length, wrong};
 use crate::format::ReadError;

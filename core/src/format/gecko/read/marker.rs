@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::extension::{self as key, Extension};
 use super::super::names::{COLORS, color_of_graph, value};
-use super::super::schema::{self, File, MarkerData};
+use super::super::old_schema::{self as schema, File, MarkerData};
 use super::code::Code;
 use super::rows::{Rows, apply, optional_time, ranges, same_length, wrong};
 use crate::format::ReadError;

@@ -1,7 +1,7 @@
 //! What the file says about itself.
 
 use super::super::extension;
-use super::super::schema::Meta;
+use super::super::old_schema::Meta;
 use super::rows::{length, moment, optional_time, wrong};
 use crate::format::ReadError;
 use crate::format::gecko::number::{Number, Text};

@@ -15,7 +15,7 @@ use self::code::Code;
 use self::rows::Rows;
 use super::super::ReadError;
 use super::super::import_report::ImportReport;
-use super::schema::{File, Head};
+use super::old_schema::{File, Head};
 use super::{FORMAT, VERSION, extension as key};
 use crate::model::{ProcessId, Profile, ProfileBuilder};
 

@@ -1,7 +1,7 @@
 //! Frames and stacks.
 
 use super::super::extension::Extension;
-use super::super::schema::{FrameTable, Shared};
+use super::super::old_schema::{FrameTable, Shared};
 use super::code::Code;
 use super::function::Functions;
 use super::rows::{Rows, apply, own, same_length, wrong};

@@ -3,7 +3,7 @@
 use super::super::extension as key;
 use super::super::names::{WAIT_REASONS, WEIGHT_UNITS, value};
 use super::super::number::{Exact, Number};
-use super::super::schema::{self, Meta, Thread as FileThread};
+use super::super::old_schema::{self as schema, Meta, Thread as FileThread};
 use super::code::Code;
 use super::extension::os_id;
 use super::marker::Markers;
