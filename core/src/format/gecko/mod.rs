@@ -24,6 +24,7 @@ mod extension;
 mod names;
 mod number;
 mod old_schema;
+mod raw;
 mod read;
 mod schema;
 mod write;

@@ -6,32 +6,32 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::super::number::Text;
+use super::super::schema::Str;
 
 /// A row that knows its columns by name. [`rows!`] makes them.
-pub(super) trait Row: Default {
+pub(super) trait Record<'de>: Default {
     /// The names that the schema can have for its columns.
     const COLUMNS: &'static [&'static str];
 
     /// Reads the next value of `values` as that of the column with this number. False at the end of the row.
-    fn read<'de, A: SeqAccess<'de>>(&mut self, column: usize, values: &mut A) -> Result<bool, A::Error>;
+    fn read<A: SeqAccess<'de>>(&mut self, column: usize, values: &mut A) -> Result<bool, A::Error>;
 }
 
 /// Declares a struct whose fields are columns of a table.
 macro_rules! rows {
-    ($(#[$attribute:meta])* $name:ident { $($field:ident: $type:ty = $column:literal,)+ }) => {
+    ($(#[$attribute:meta])* $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty = $column:literal,)+ }) => {
         $(#[$attribute])*
         #[derive(Default)]
-        pub(super) struct $name {
+        pub(super) struct $name $(<$life>)? {
             $(pub $field: $type,)+
         }
 
-        impl $crate::format::gecko::raw::table::Row for $name {
+        impl<'de $(: $life, $life)?> $crate::format::gecko::raw::table::Record<'de> for $name $(<$life>)? {
             const COLUMNS: &'static [&'static str] = &[$($column),+];
 
-            fn read<'de, A: serde::de::SeqAccess<'de>>(
+            fn read<A: serde::de::SeqAccess<'de>>(
                 &mut self,
                 column: usize,
                 values: &mut A,
@@ -80,11 +80,11 @@ struct Schema<R> {
 struct Data<'a, R>(&'a Schema<R>);
 struct RowOf<'a, R>(&'a Schema<R>);
 
-impl<'de, R: Row> Deserialize<'de> for Table<R> {
+impl<'de, R: Record<'de>> Deserialize<'de> for Table<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Tables<R>(PhantomData<R>);
 
-        impl<'de, R: Row> Visitor<'de> for Tables<R> {
+        impl<'de, R: Record<'de>> Visitor<'de> for Tables<R> {
             type Value = Table<R>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,9 +94,9 @@ impl<'de, R: Row> Deserialize<'de> for Table<R> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table<R>, A::Error> {
                 let mut schema: Option<Schema<R>> = None;
                 // Rows that stand before their schema have to wait for it.
-                let mut waiting: Option<Value> = None;
+                let mut waiting: Option<&'de RawValue> = None;
                 let mut rows = None;
-                while let Some(Text(key)) = map.next_key()? {
+                while let Some(Str(key)) = map.next_key()? {
                     match (&*key, &schema) {
                         ("schema", _) => schema = Some(map.next_value()?),
                         ("data", Some(schema)) => rows = Some(map.next_value_seed(Data(schema))?),
@@ -106,7 +106,8 @@ impl<'de, R: Row> Deserialize<'de> for Table<R> {
                 }
                 let schema = schema.ok_or_else(|| de::Error::missing_field("schema"))?;
                 if let (Some(data), None) = (waiting, &rows) {
-                    rows = Some(Data(&schema).deserialize(data).map_err(de::Error::custom)?);
+                    let mut data = serde_json::Deserializer::from_str(data.get());
+                    rows = Some(Data(&schema).deserialize(&mut data).map_err(de::Error::custom)?);
                 }
                 let rows = rows.ok_or_else(|| de::Error::missing_field("data"))?;
                 let columns = schema.columns.iter().map(|(_, number)| R::COLUMNS[*number]).collect();
@@ -118,11 +119,11 @@ impl<'de, R: Row> Deserialize<'de> for Table<R> {
     }
 }
 
-impl<'de, R: Row> Deserialize<'de> for Schema<R> {
+impl<'de, R: Record<'de>> Deserialize<'de> for Schema<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Positions<R>(PhantomData<R>);
 
-        impl<'de, R: Row> Visitor<'de> for Positions<R> {
+        impl<'de, R: Record<'de>> Visitor<'de> for Positions<R> {
             type Value = Schema<R>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,7 +132,7 @@ impl<'de, R: Row> Deserialize<'de> for Schema<R> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Schema<R>, A::Error> {
                 let mut columns: Vec<(usize, usize)> = Vec::new();
-                while let Some(Text(name)) = map.next_key()? {
+                while let Some(Str(name)) = map.next_key()? {
                     let position = map.next_value()?;
                     let Some(number) = R::COLUMNS.iter().position(|column| *column == name) else { continue };
                     // Said twice, the last is meant.
@@ -150,7 +151,7 @@ impl<'de, R: Row> Deserialize<'de> for Schema<R> {
     }
 }
 
-impl<'de, R: Row> DeserializeSeed<'de> for Data<'_, R> {
+impl<'de, R: Record<'de>> DeserializeSeed<'de> for Data<'_, R> {
     type Value = Vec<R>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<R>, D::Error> {
@@ -158,7 +159,7 @@ impl<'de, R: Row> DeserializeSeed<'de> for Data<'_, R> {
     }
 }
 
-impl<'de, R: Row> Visitor<'de> for Data<'_, R> {
+impl<'de, R: Record<'de>> Visitor<'de> for Data<'_, R> {
     type Value = Vec<R>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,7 +175,7 @@ impl<'de, R: Row> Visitor<'de> for Data<'_, R> {
     }
 }
 
-impl<'de, R: Row> DeserializeSeed<'de> for RowOf<'_, R> {
+impl<'de, R: Record<'de>> DeserializeSeed<'de> for RowOf<'_, R> {
     type Value = R;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<R, D::Error> {
@@ -182,7 +183,7 @@ impl<'de, R: Row> DeserializeSeed<'de> for RowOf<'_, R> {
     }
 }
 
-impl<'de, R: Row> Visitor<'de> for RowOf<'_, R> {
+impl<'de, R: Record<'de>> Visitor<'de> for RowOf<'_, R> {
     type Value = R;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

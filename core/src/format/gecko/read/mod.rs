@@ -91,7 +91,7 @@ fn extension_error(found: String) -> ReadError {
     ReadError::Version { format: "meta.traceview", found, supported: key::EXTENSION_VERSION.to_string() }
 }
 
-fn syntax_error(text: &[u8], error: &serde_json::Error) -> ReadError {
+pub(super) fn syntax_error(text: &[u8], error: &serde_json::Error) -> ReadError {
     if error.is_eof() {
         return ReadError::Truncated { offset: text.len() };
     }
