@@ -27,6 +27,9 @@ mod table;
 mod thread;
 mod upgrade;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::OnceCell;
 
 use serde::Deserialize;

@@ -336,9 +336,9 @@ mod tests {
         assert_eq!((markers[0].1, markers[1].2), (9.0, 10.0));
         assert_eq!(
             markers[0].4,
-            r#"type="DOMEvent" category="DOMEvent" interval="start" eventType="mouseout" phase=3 latency=7.0"#
+            r#"type="DOMEvent" category="DOMEvent" interval="start" phase=3 eventType="mouseout" latency=7.0"#
         );
-        assert_eq!(markers[1].4, r#"type="DOMEvent" category="DOMEvent" interval="end" eventType="mouseout" phase=3"#);
+        assert_eq!(markers[1].4, r#"type="DOMEvent" category="DOMEvent" interval="end" phase=3 eventType="mouseout""#);
     }
 
     #[test]
