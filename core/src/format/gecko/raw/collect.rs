@@ -135,17 +135,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The resource of a library, which `lib` makes if it is new.
-    pub(super) fn lib_resource(
-        &mut self,
-        debug_name: &Cow<'a, str>,
-        breakpad_id: &Cow<'a, str>,
-        lib: impl FnOnce() -> Lib<'a>,
-    ) -> Row {
-        let key = (debug_name.clone(), breakpad_id.clone());
+    /// The resource of a library.
+    pub(super) fn lib_resource(&mut self, lib: Lib<'a>) -> Row {
+        let text = |text: &Option<Str<'a>>| text.clone().unwrap_or_default().0;
+        let key = (text(&lib.debug_name), text(&lib.breakpad_id));
         let (index, is_new) = row_of(&mut self.lib_rows, key, self.libs.len());
         if is_new {
-            self.libs.push(lib());
+            self.libs.push(lib);
         }
         let name = self.libs.get(index.0 as usize).and_then(|lib| lib.name.clone()).unwrap_or_default().0;
         let name = self.string(&name);

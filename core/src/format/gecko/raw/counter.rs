@@ -10,7 +10,7 @@ use super::{ReadError, Text, numbers};
 /// The thread that counters belong to.
 #[derive(Clone)]
 pub(super) struct MainThread {
-    pub pid: Id,
+    pub pid: String,
     /// Among all threads.
     pub row: Row,
 }
@@ -37,7 +37,7 @@ pub(super) fn process<'a>(
         name: Some(counter.name),
         category: Some(counter.category),
         description: Some(counter.description),
-        pid: main.pid.clone(),
+        pid: Id::Text(main.pid.clone()),
         main_thread_index: main.row,
         samples: Some(columns(&samples, later)),
         ..schema::Counter::default()
@@ -59,11 +59,6 @@ fn columns<'a>(samples: &Table<CounterSample>, later: f64) -> CounterSamples<'a>
 pub(super) fn overhead(overhead: &Overhead<'_>, main: &MainThread, later: f64) -> Value {
     let rows = &overhead.samples.rows;
     let column = |of: fn(&OverheadSample) -> Real| rows.iter().map(|row| json!(of(row).0)).collect::<Vec<_>>();
-    let pid = match &main.pid {
-        Id::Text(text) => text.clone(),
-        Id::Number(number) => number.to_string(),
-        Id::Missing => String::new(),
-    };
     let statistics = overhead.statistics.and_then(|text| serde_json::from_str(text.get()).ok());
     json!({
         "samples": {
@@ -74,7 +69,7 @@ pub(super) fn overhead(overhead: &Overhead<'_>, main: &MainThread, later: f64) -
             "threads": column(|row| row.threads),
             "length": rows.len(),
         },
-        "pid": pid,
+        "pid": main.pid,
         "mainThreadIndex": main.row.0,
         "statistics": statistics.unwrap_or(Value::Null),
     })

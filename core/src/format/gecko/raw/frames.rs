@@ -4,12 +4,15 @@
 //! itself. A call ends one byte or more before; addresses are moved back by one, so that they lie in the call. Only the
 //! innermost frame of a sample is where the thread was. A frame or stack that is used in both ways is there twice.
 
+use std::cell::Cell;
+
 use super::super::schema::{Address, Row, Str};
 use super::collect::{Collector, Frame, Function};
 use super::libs::{Libs, processed};
 use super::location::{Location, Script};
 use super::notes::FRAME_WITHOUT_LOCATION;
 use super::schema::{self, Source};
+use super::strings::Strings;
 use super::table::Table;
 use super::upgrade;
 use crate::format::import_report::ImportReport;
@@ -19,7 +22,14 @@ pub(super) struct Code<'l, 'a> {
     pub version: u64,
     pub libs: &'l Libs<'a>,
     pub abi: Option<&'l Str<'a>>,
-    pub sources: &'l [Source<'a>],
+    pub sources: &'l Sources<'a>,
+}
+
+/// The sources of scripts that a process lists.
+pub(super) struct Sources<'a> {
+    list: Vec<Source<'a>>,
+    /// In the shared table; none as long as no frame is in them.
+    rows: Vec<Cell<Row>>,
 }
 
 /// Which uses each stack of a thread has.
@@ -33,6 +43,21 @@ pub(super) struct Uses {
 pub(super) struct Stacks {
     sampled: Vec<Row>,
     backtraces: Vec<Row>,
+}
+
+impl<'a> Sources<'a> {
+    pub(super) fn new(list: Vec<Source<'a>>) -> Self {
+        let rows = vec![Cell::new(Row::NONE); list.len()];
+        Self { list, rows }
+    }
+
+    fn shared(&self, collector: &mut Collector<'a>, index: usize) -> Option<Row> {
+        let source = self.list.get(index)?;
+        if self.rows[index].get() == Row::NONE {
+            self.rows[index].set(collector.source(source));
+        }
+        Some(self.rows[index].get())
+    }
 }
 
 impl Uses {
@@ -137,21 +162,22 @@ fn frame_rows(
 pub(super) fn read<'a>(
     collector: &mut Collector<'a>,
     code: &Code<'_, 'a>,
-    thread: &schema::Thread<'a>,
+    table: &Table<schema::Frame>,
+    strings: &Strings<'a>,
     at: &str,
     report: &mut ImportReport,
 ) -> Vec<Frame> {
     // By string and whether it is relevant for scripts.
-    let mut known: Vec<[Option<(Row, Address)>; 2]> = vec![[None; 2]; thread.string_table.len()];
-    let has_relevance = thread.frame_table.has("relevantForJS");
-    let mut frames = Vec::with_capacity(thread.frame_table.rows.len());
-    for (index, frame) in thread.frame_table.rows.iter().enumerate() {
-        let string = frame.location.get().map(|row| row as usize).filter(|row| *row < known.len());
-        let (function, address) = match string {
-            Some(row) => {
+    let mut known: Vec<[Option<(Row, Address)>; 2]> = vec![[None; 2]; strings.len()];
+    let has_relevance = table.has("relevantForJS");
+    let mut frames = Vec::with_capacity(table.rows.len());
+    for (index, frame) in table.rows.iter().enumerate() {
+        let (function, address) = match strings.get(frame.location) {
+            Some(text) => {
+                let row = frame.location.0 as usize;
                 let relevance = has_relevance.then_some(frame.relevant_for_js == Some(true));
                 *known[row][usize::from(relevance == Some(true))].get_or_insert_with(|| {
-                    let (label, is_relevant) = upgrade::label(&thread.string_table[row], relevance);
+                    let (label, is_relevant) = upgrade::label(text, relevance);
                     function_at(collector, code, &label, is_relevant)
                 })
             }
@@ -192,13 +218,13 @@ fn function_at<'a>(
         Location::Address(number) => {
             let place = number.and_then(|number| code.libs.find(number));
             // What is too far for an address of the format is as good as in no library.
-            let place = place.and_then(|place| Some((place.lib, i64::try_from(place.address).ok()?)));
+            let place = place.and_then(|place| Some((i64::try_from(place.address).ok()?, place)));
             let (resource, address) = match place {
-                Some((lib, address)) => {
-                    let of_file = processed(lib, code.version, code.abi);
-                    let name = of_file.debug_name.clone().unwrap_or_default().0;
-                    let id = of_file.breakpad_id.clone().unwrap_or_default().0;
-                    (collector.lib_resource(&name, &id, || of_file), Address(address))
+                Some((address, place)) => {
+                    if place.resource.get() == Row::NONE {
+                        place.resource.set(collector.lib_resource(processed(place.lib, code.version, code.abi)));
+                    }
+                    (place.resource.get(), Address(address))
                 }
                 None => (Row::NONE, Address::NONE),
             };
@@ -224,12 +250,9 @@ fn label<'a>(collector: &mut Collector<'a>, text: &Str<'a>, relevant_for_js: boo
 
 fn script_at<'a>(collector: &mut Collector<'a>, code: &Code<'_, 'a>, script: &Script<'_>) -> Row {
     let url = std::borrow::Cow::Owned(script.url.to_owned());
-    let known = script.source.and_then(|row| code.sources.get(row));
     let resource = collector.url_resource(&url);
-    let source = match known {
-        Some(source) => collector.source(source),
-        None => collector.file_source(&url),
-    };
+    let known = script.source.and_then(|index| code.sources.shared(collector, index));
+    let source = known.unwrap_or_else(|| collector.file_source(&url));
     let name = match script.function {
         // What runs when the file is loaded.
         "" => collector.text(&format!("(root scope) {url}")),

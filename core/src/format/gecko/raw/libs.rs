@@ -1,20 +1,24 @@
 //! The libraries of a process and which of them an address belongs to.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use serde_json::value::RawValue;
 
-use super::super::schema::{self, Str};
+use super::super::schema::{self, Row, Str};
 use super::schema::Lib;
 
 /// The libraries of one process in the order of their addresses.
 pub(super) struct Libs<'a> {
     libs: Vec<Lib<'a>>,
+    /// Their resources; none as long as no address was in them.
+    resources: Vec<Cell<Row>>,
 }
 
 /// Where an address lies.
 pub(super) struct Place<'l, 'a> {
     pub lib: &'l Lib<'a>,
+    pub resource: &'l Cell<Row>,
     /// From the beginning of the library's file.
     pub address: u64,
 }
@@ -22,7 +26,8 @@ pub(super) struct Place<'l, 'a> {
 impl<'a> Libs<'a> {
     pub(super) fn new(mut libs: Vec<Lib<'a>>) -> Self {
         libs.sort_by_key(|lib| lib.start);
-        Self { libs }
+        let resources = vec![Cell::new(Row::NONE); libs.len()];
+        Self { libs, resources }
     }
 
     /// How many do not say which part of their file begins at their start; then it is taken to be the file's begin.
@@ -33,9 +38,10 @@ impl<'a> Libs<'a> {
     /// Where `address` lies: a library takes up [start, end).
     pub(super) fn find(&self, address: u64) -> Option<Place<'_, 'a>> {
         let behind = self.libs.partition_point(|lib| lib.start <= address);
-        let lib = self.libs[..behind].last().filter(|lib| address < lib.end)?;
+        let at = behind.checked_sub(1)?;
+        let lib = Some(&self.libs[at]).filter(|lib| address < lib.end)?;
         let in_file = (address - lib.start).checked_add(lib.offset.unwrap_or(0))?;
-        Some(Place { lib, address: in_file })
+        Some(Place { lib, resource: &self.resources[at], address: in_file })
     }
 }
 

@@ -71,7 +71,7 @@ fn with_line(text: &str) -> Option<Location<'_>> {
         searched = name;
         if let Some(close) = close
             && text[close + 1..].starts_with(" (")
-            && last_colon >= close + " (".len() + 1
+            && last_colon > close + " (".len()
         {
             return Some(Location::Native { function: clean(&text[..at]), library: &text[name..close] });
         }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::super::schema::{
@@ -12,9 +13,10 @@ use super::collect::Collector;
 use super::frames::{Stacks, Uses};
 use super::notes::{ALLOCATION_WITHOUT_TIME, MARKER_WITHOUT_NAME, MARKER_WITHOUT_TIME, STRING_FIELD};
 use super::numbers;
-use super::schema::{self, Backtrace};
+use super::schema::{Backtrace, Marker};
+use super::strings::Strings;
 use super::table::Table;
-use super::upgrade::{self, Upgraded};
+use super::upgrade::{self, MarkerCategories};
 use crate::format::import_report::ImportReport;
 
 /// The moments that the data of network markers tells.
@@ -33,17 +35,8 @@ const NETWORK_TIMES: [&str; 9] = [
 /// What the markers of all threads of a file have in common.
 pub(super) struct Kinds {
     /// By type, the fields that name a string by its row.
-    string_fields: FxHashMap<String, Vec<String>>,
-}
-
-/// A marker on its way.
-pub(super) struct Prepared<'a> {
-    marker: Upgraded<'a>,
-    /// Its row in the file.
-    row: usize,
-    /// The data, if it has to be changed or is about an allocation.
-    kind: Option<String>,
-    backtrace: Option<Taken>,
+    string_fields: FxHashMap<String, FxHashSet<String>>,
+    categories: MarkerCategories,
 }
 
 /// A backtrace.
@@ -62,87 +55,78 @@ pub(super) struct Processed<'a> {
 }
 
 impl Kinds {
-    pub(super) fn of(schemas: &[MarkerSchema<'_>]) -> Self {
-        let mut string_fields: FxHashMap<String, Vec<String>> = FxHashMap::default();
-        string_fields.insert("CompositorScreenshot".to_owned(), vec!["url".to_owned()]);
+    pub(super) fn of(schemas: &[MarkerSchema<'_>], categories: &[Category<'_>]) -> Self {
+        let mut string_fields: FxHashMap<String, FxHashSet<String>> = FxHashMap::default();
+        string_fields.entry("CompositorScreenshot".to_owned()).or_default().insert("url".to_owned());
         for schema in schemas {
             let Some(name) = &schema.name else { continue };
             for field in schema.fields.iter().flatten() {
                 let format = field.format.map_or("", |format| format.get());
                 let is_string = matches!(format, r#""unique-string""# | r#""flow-id""# | r#""terminating-flow-id""#);
                 if let (Some(key), true) = (&field.key, is_string) {
-                    string_fields.entry(name.0.clone().into_owned()).or_default().push(key.0.clone().into_owned());
+                    string_fields.entry(name.0.clone().into_owned()).or_default().insert(key.0.clone().into_owned());
                 }
             }
         }
-        Self { string_fields }
+        Self { string_fields, categories: MarkerCategories::of(categories) }
     }
 }
 
 /// Brings the markers of a thread in order and notes which stacks they use.
 pub(super) fn prepare<'a>(
     version: u64,
-    table: Table<schema::Marker<'a>>,
-    strings: &[Str<'a>],
+    table: Table<Marker<'a>>,
+    strings: &Strings<'a>,
     uses: &mut Uses,
     at: &str,
     report: &mut ImportReport,
-) -> Vec<Prepared<'a>> {
-    let mut prepared = Vec::with_capacity(table.rows.len());
-    for (row, marker) in table.rows.into_iter().enumerate() {
-        let name = marker.name.get().and_then(|name| strings.get(name as usize));
-        let name = match name {
-            Some(name) => name.0.clone(),
-            None => {
-                report.note(MARKER_WITHOUT_NAME, || format!("{at}.markers.data[{row}]"));
-                "(unknown)".into()
-            }
-        };
-        let (first, second) = upgrade::marker(version, name, marker);
-        for mut marker in std::iter::once(first).chain(second) {
-            if marker.start.0.is_nan() && marker.end.0.is_nan() {
-                report.note(MARKER_WITHOUT_TIME, || format!("{at}.markers.data[{row}]"));
-                continue;
-            }
-            let kind = marker.data.fields().and_then(|fields| fields.str("type"));
-            let backtrace = take_backtrace(&mut marker.data);
-            if let Some(taken) = &backtrace {
-                uses.backtrace(taken.stack);
-            }
-            prepared.push(Prepared { marker, row, kind, backtrace });
+) -> Vec<Marker<'a>> {
+    let mut markers = table.rows;
+    let mut others = Vec::new();
+    for (row, marker) in (0..).zip(&mut markers) {
+        marker.row = row;
+        let name = strings.get(marker.name).map_or("", |name| &name.0);
+        others.extend(upgrade::marker(version, name, marker));
+    }
+    markers.append(&mut others);
+    markers.retain(|marker| {
+        let has_time = !marker.start_time.0.is_nan() || !marker.end_time.0.is_nan();
+        if !has_time {
+            report.note(MARKER_WITHOUT_TIME, || format!("{at}.markers.data[{}]", marker.row));
+        }
+        has_time
+    });
+    for marker in &markers {
+        if let Some(taken) = backtrace(&marker.data) {
+            uses.backtrace(taken.stack);
         }
     }
     // Writers put a marker down when it ends. A time of zero is none to the tools that do this.
-    let time = |prepared: &Prepared<'_>| {
-        let Upgraded { start, end, .. } = &prepared.marker;
-        let is_there = |time: &Real| !time.0.is_nan() && time.0 != 0.0;
-        if is_there(end) || start.0.is_nan() { end.0 } else { start.0 }
+    let time = |marker: &Marker<'_>| {
+        let (start, end) = (marker.start_time.0, marker.end_time.0);
+        let has_end = !end.is_nan() && end != 0.0;
+        if has_end || start.is_nan() { end } else { start }
     };
-    prepared.sort_by(|one, other| time(one).total_cmp(&time(other)));
-    prepared
+    markers.sort_by(|one, other| time(one).total_cmp(&time(other)));
+    markers
 }
 
-/// Takes a backtrace out of a marker's data. A field of the same name that is none stays.
-fn take_backtrace(data: &mut Payload<'_>) -> Option<Taken> {
+/// The backtrace in a marker's data. A field of the same name can be something else.
+fn backtrace(data: &Payload<'_>) -> Option<Taken> {
     if !data.may_hold("\"stack\"") {
         return None;
     }
-    let taken = {
-        let fields = data.fields()?;
-        let found: Backtrace<'_> = serde_json::from_str(fields.get("stack")?).ok()?;
-        let sample = found.samples.rows.first()?;
-        let tid = found.tid.and_then(|tid| serde_json::from_str(tid.get()).ok()).unwrap_or(Value::Null);
-        Taken { stack: sample.stack, time: sample.time, tid }
-    };
-    data.fields_mut()?.remove("stack");
-    Some(taken)
+    let fields = data.fields()?;
+    let found: Backtrace<'_> = serde_json::from_str(fields.get("stack")?).ok()?;
+    let sample = found.samples.rows.first()?;
+    let tid = found.tid.and_then(|tid| serde_json::from_str(tid.get()).ok()).unwrap_or(Value::Null);
+    Some(Taken { stack: sample.stack, time: sample.time, tid })
 }
 
 /// What the markers of one thread need.
 pub(super) struct Context<'c, 'a> {
     pub kinds: &'c Kinds,
-    pub categories: &'c [Category<'a>],
-    pub strings: &'c [Str<'a>],
+    pub strings: &'c Strings<'a>,
     pub stacks: &'c Stacks,
     /// How much later than the first its process began, in milliseconds.
     pub later: f64,
@@ -153,36 +137,36 @@ impl<'a> Context<'_, 'a> {
     pub(super) fn process(
         &self,
         collector: &mut Collector<'a>,
-        prepared: Vec<Prepared<'a>>,
+        markers: Vec<Marker<'a>>,
         report: &mut ImportReport,
     ) -> Processed<'a> {
         let mut columns = Columns::default();
         let mut js = AllocationColumns::default();
         let mut native = AllocationColumns::default();
-        for mut one in prepared {
-            let stack = one.backtrace.as_ref().map_or(Row::NONE, |taken| self.stacks.backtrace(taken.stack));
-            let allocations = match one.kind.as_deref() {
-                Some("JS allocation") => &mut js,
-                Some("Native allocation") => &mut native,
+        for mut marker in markers {
+            let kind = marker.data.fields().and_then(|fields| fields.str("type")).unwrap_or_default();
+            let taken = backtrace(&marker.data);
+            let stack = taken.as_ref().map_or(Row::NONE, |taken| self.stacks.backtrace(taken.stack));
+            let start = Real(marker.start_time.0 + self.later);
+            let allocations = match &*kind {
+                "JS allocation" => &mut js,
+                "Native allocation" => &mut native,
                 _ => {
-                    self.change(collector, &mut one, stack, report);
-                    let category = match one.marker.category {
-                        Row::NONE => upgrade::marker_category(&one.marker, self.categories),
-                        category => category,
-                    };
-                    columns.name.push(collector.string(&one.marker.name));
-                    columns.start.push(Real(one.marker.start.0 + self.later));
-                    columns.end.push(Real(one.marker.end.0 + self.later));
-                    columns.phase.push(one.marker.phase);
+                    self.change(collector, &mut marker, &kind, taken.map(|taken| (taken, stack)), report);
+                    let (name, category) = self.name_and_category(collector, &marker, report);
+                    columns.name.push(name);
+                    columns.start.push(start);
+                    columns.end.push(Real(marker.end_time.0 + self.later));
+                    columns.phase.push(marker.phase);
                     columns.category.push(category);
-                    columns.data.push(one.marker.data);
+                    columns.data.push(marker.data);
                     continue;
                 }
             };
-            if one.marker.start.0.is_nan() {
-                report.note(ALLOCATION_WITHOUT_TIME, || format!("{}.markers.data[{}]", self.at, one.row));
-            } else if let Some(fields) = one.marker.data.fields() {
-                allocations.push(Real(one.marker.start.0 + self.later), stack, &fields);
+            if start.0.is_nan() {
+                report.note(ALLOCATION_WITHOUT_TIME, || format!("{}.markers.data[{}]", self.at, marker.row));
+            } else if let Some(fields) = marker.data.fields() {
+                allocations.push(start, stack, &fields);
             }
         }
         Processed {
@@ -192,27 +176,49 @@ impl<'a> Context<'_, 'a> {
         }
     }
 
+    fn name_and_category(
+        &self,
+        collector: &mut Collector<'a>,
+        marker: &Marker<'a>,
+        report: &mut ImportReport,
+    ) -> (Row, Row) {
+        let name = match marker.name {
+            upgrade::FILE_IO => collector.text("FileIO"),
+            name => self.strings.shared(collector, name).unwrap_or_else(|| {
+                report.note(MARKER_WITHOUT_NAME, || format!("{}.markers.data[{}]", self.at, marker.row));
+                collector.text("(unknown)")
+            }),
+        };
+        let category = match marker.category {
+            Row::NONE => {
+                let name = self.strings.get(marker.name).map_or("", |name| &name.0);
+                self.kinds.categories.guess(name, &marker.data)
+            }
+            category => category,
+        };
+        (name, category)
+    }
+
     /// Changes the data of a marker to what processed files have.
-    fn change(&self, collector: &mut Collector<'a>, one: &mut Prepared<'a>, stack: Row, report: &mut ImportReport) {
-        let kind = one.kind.as_deref().unwrap_or_default();
+    fn change(
+        &self,
+        collector: &mut Collector<'a>,
+        marker: &mut Marker<'a>,
+        kind: &str,
+        taken: Option<(Taken, Row)>,
+        report: &mut ImportReport,
+    ) {
         let string_fields = self.kinds.string_fields.get(kind);
         let is_special = matches!(kind, "GCSlice" | "GCMajor" | "IPC");
         let is_moved = self.later != 0.0
-            && (kind == "Network" || one.marker.data.may_hold("startTime") || one.marker.data.may_hold("endTime"));
-        if string_fields.is_none() && !is_special && !is_moved && one.backtrace.is_none() {
+            && (kind == "Network" || marker.data.may_hold("startTime") || marker.data.may_hold("endTime"));
+        if string_fields.is_none() && !is_special && !is_moved && taken.is_none() {
             return;
         }
-        let Some(fields) = one.marker.data.fields_mut() else { return };
-        if let (Some(taken), true) = (&one.backtrace, stack != Row::NONE) {
-            let mut cause = Map::new();
-            if !taken.tid.is_null() {
-                cause.insert("tid".into(), taken.tid.clone());
-            }
-            if !taken.time.0.is_nan() {
-                cause.insert("time".into(), json!(taken.time.0 + self.later));
-            }
-            cause.insert("stack".into(), stack.0.into());
-            fields.set("cause", &cause);
+        let Some(fields) = marker.data.fields_mut() else { return };
+        if let Some((taken, stack)) = &taken {
+            fields.remove("stack");
+            self.add_cause(fields, taken, *stack);
         }
         match kind {
             "GCSlice" => gc_slice(fields),
@@ -228,30 +234,38 @@ impl<'a> Context<'_, 'a> {
                 }
             }
         }
-        for key in string_fields.into_iter().flatten() {
-            let Some(row) = fields.number(key) else { continue };
-            match self.strings.get(index(row)) {
-                Some(text) => {
-                    let row = collector.string(&text.0).0;
-                    replace(fields, key, row);
-                }
-                None => report.note(STRING_FIELD, || format!("{}.markers.data[{}].{key}", self.at, one.row)),
+        for (key, value) in &mut fields.0 {
+            if !string_fields.is_some_and(|keys| keys.contains(&**key)) {
+                continue;
+            }
+            // What is no number is no row either.
+            let Ok(row) = serde_json::from_str::<Row>(value.get()) else { continue };
+            match self.strings.shared(collector, row) {
+                Some(row) => replace(value, row),
+                None if row == Row::NONE || value.get().starts_with('"') => {}
+                None => report.note(STRING_FIELD, || format!("{}.markers.data[{}].{key}", self.at, marker.row)),
             }
         }
     }
+
+    fn add_cause(&self, fields: &mut Fields<'_>, taken: &Taken, stack: Row) {
+        if stack == Row::NONE {
+            return;
+        }
+        let mut cause = Map::new();
+        if !taken.tid.is_null() {
+            cause.insert("tid".into(), taken.tid.clone());
+        }
+        if !taken.time.0.is_nan() {
+            cause.insert("time".into(), json!(taken.time.0 + self.later));
+        }
+        cause.insert("stack".into(), stack.0.into());
+        fields.set("cause", &cause);
+    }
 }
 
-/// The number as an index; one that is none leads beyond every table.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only whole numbers of the range are cast")]
-fn index(number: f64) -> usize {
-    if number.fract() == 0.0 && (0.0..4e9).contains(&number) { number as usize } else { usize::MAX }
-}
-
-/// Sets a field that is there already, whose key lives in the file.
-fn replace(fields: &mut Fields<'_>, key: &str, row: u32) {
-    if let Some((_, value)) = fields.0.iter_mut().rev().find(|(known, _)| known == key)
-        && let Ok(text) = serde_json::value::to_raw_value(&row)
-    {
+fn replace(value: &mut Cow<'_, RawValue>, row: Row) {
+    if let Ok(text) = serde_json::value::to_raw_value(&row.0) {
         *value = Cow::Owned(text);
     }
 }

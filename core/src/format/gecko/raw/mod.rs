@@ -11,7 +11,7 @@
 //! | `thread`, `frames`, `location`, `libs` | threads, and what their frames tell |
 //! | `marker`, `counter`, `meta` | markers, counters, schemas |
 //! | `upgrade` | what older versions say otherwise |
-//! | `collect` | the tables that all threads share |
+//! | `collect`, `strings` | the tables that all threads share |
 
 mod collect;
 mod counter;
@@ -23,6 +23,7 @@ mod meta;
 mod notes;
 mod process;
 mod schema;
+mod strings;
 mod table;
 mod thread;
 mod upgrade;
@@ -32,7 +33,7 @@ mod tests;
 
 use std::cell::OnceCell;
 
-use serde::Deserialize;
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -135,19 +136,62 @@ struct Text<'a> {
 impl<'a> Text<'a> {
     /// Parses a part of the file, or of a text that was a string in it.
     fn parse<T: Deserialize<'a>>(&self, part: &'a str, at: &str) -> Result<T, ReadError> {
-        serde_json::from_str(part).map_err(|error| {
-            let base = (part.as_ptr() as usize).checked_sub(self.file.as_ptr() as usize);
-            let base = base.filter(|base| base + part.len() <= self.file.len());
-            match (syntax_error(part.as_bytes(), &error), base) {
-                (error, Some(0)) if part.len() == self.file.len() => error,
-                (ReadError::Syntax { offset, message }, Some(base)) => {
-                    ReadError::Syntax { offset: base + offset, message: format!("{at}: {message}") }
-                }
-                (error, _) => {
-                    ReadError::Value { path: at.to_owned(), message: format!("in the text of the string: {error}") }
-                }
+        serde_json::from_str(part).map_err(|error| self.error(part, at, &error))
+    }
+
+    /// Gives the members of a list to `each`, without keeping them.
+    fn for_each(
+        &self,
+        list: &'a RawValue,
+        at: &str,
+        each: impl FnMut(usize, &'a RawValue) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut each = Each { each, failed: None };
+        let result = serde_json::Deserializer::from_str(list.get()).deserialize_seq(&mut each);
+        match (each.failed, result) {
+            (Some(error), _) => Err(error),
+            (None, result) => result.map_err(|error| self.error(list.get(), at, &error)),
+        }
+    }
+
+    fn error(&self, part: &str, at: &str, error: &serde_json::Error) -> ReadError {
+        let base = (part.as_ptr() as usize).checked_sub(self.file.as_ptr() as usize);
+        let base = base.filter(|base| base + part.len() <= self.file.len());
+        match (syntax_error(part.as_bytes(), error), base) {
+            (error, Some(0)) if part.len() == self.file.len() => error,
+            (ReadError::Syntax { offset, message }, Some(base)) => {
+                ReadError::Syntax { offset: base + offset, message: format!("{at}: {message}") }
             }
-        })
+            (error, _) => {
+                ReadError::Value { path: at.to_owned(), message: format!("in the text of the string: {error}") }
+            }
+        }
+    }
+}
+
+/// Calls a function for the members of a list, one by one.
+struct Each<F> {
+    each: F,
+    failed: Option<ReadError>,
+}
+
+impl<'de, F: FnMut(usize, &'de RawValue) -> Result<(), ReadError>> Visitor<'de> for &mut Each<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut index = 0;
+        while let Some(text) = list.next_element()? {
+            if let Err(error) = (self.each)(index, text) {
+                self.failed = Some(error);
+                return Err(de::Error::custom("a member of the list"));
+            }
+            index += 1;
+        }
+        Ok(())
     }
 }
 

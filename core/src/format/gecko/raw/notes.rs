@@ -49,3 +49,6 @@ pub(super) const SCHEMA_TWICE: Note = Note {
     code: "raw-schema-twice",
     message: "marker schemas of processes that have the name of another are left out",
 };
+
+pub(super) const TOO_MANY_PAUSES: Note =
+    Note { code: "raw-pauses", message: "pauses are left out of threads where a process has too many of both" };

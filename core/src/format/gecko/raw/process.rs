@@ -1,30 +1,36 @@
 //! The processes of a file. They are inside of each other; here they are met one after the other, each taken apart only
 //! while its threads are converted.
 
+use rustc_hash::FxHashMap;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::schema::{Category, Counter, MarkerSchema, Meta, Page, Row, Str, Thread};
+use super::super::schema::{Counter, Id, MarkerSchema, Meta, Page, PausedRange, Row, Str, Thread};
 use super::collect::Collector;
 use super::counter::{self, MainThread};
-use super::frames::Code;
+use super::frames::{Code, Sources};
 use super::libs::Libs;
 use super::marker::Kinds;
 use super::meta::{self, Schemas};
-use super::notes::{COUNTERS_WITHOUT_THREAD, DEEP_PROCESS, LIB_WITHOUT_OFFSET, OVERHEAD_WITHOUT_THREAD};
-use super::schema::{Extension, Lib, Process};
+use super::notes::{
+    COUNTERS_WITHOUT_THREAD, DEEP_PROCESS, LIB_WITHOUT_OFFSET, OVERHEAD_WITHOUT_THREAD, TOO_MANY_PAUSES,
+};
+use super::schema::{Extension, Lib, Process, Thread as RawThread};
+use super::strings::Strings;
 use super::table::Table;
-use super::thread::{OfProcess, complete_old, kept, pid_text};
+use super::thread::{OfProcess, complete_old, copy, kept, pid_text};
 use super::{Embedded, File, ImportReport, Made, PROCESSED_VERSION, ReadError, Text, upgrade};
 
 /// How far processes are inside of each other at most. Firefox has one level, and each costs another look at what is in it.
-const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: u8 = 8;
 
 /// A file on its way.
 pub(super) struct Converter<'r, 'a> {
     file: Text<'a>,
     made: &'a Made,
     version: u64,
-    root: Process<'a>,
+    /// Until it is its turn.
+    root: Option<Process<'a>>,
     report: &'r mut ImportReport,
     children: Vec<Child<'a>>,
     kinds: Kinds,
@@ -36,16 +42,23 @@ pub(super) struct Converter<'r, 'a> {
     log: Map<String, Value>,
     pages: Vec<Page<'a>>,
     unknown_pids: usize,
+    /// The first main thread of each pid.
+    main_threads: FxHashMap<String, Row>,
+    /// How many pauses can still be given to threads: each thread has those of its process.
+    pause_budget: usize,
 }
 
-/// Another process than the first.
+/// Another process than the first. There can be many, so they are small.
 struct Child<'a> {
     text: &'a str,
-    at: String,
-    depth: usize,
-    /// Its libraries, where they are text of their own.
-    libs: Option<&'a str>,
+    /// What it is inside of: another child, or none.
+    parent: u32,
+    /// Which one of those in there.
+    index: u32,
+    depth: u8,
 }
+
+const NO_PARENT: u32 = u32::MAX;
 
 /// What is known of a process besides what it says.
 struct Place<'p, 'a> {
@@ -54,7 +67,6 @@ struct Place<'p, 'a> {
     /// How much later than the first it began, in milliseconds.
     later: f64,
     libs: Option<&'a str>,
-    categories: &'p [Category<'a>],
 }
 
 impl<'r, 'a> Converter<'r, 'a> {
@@ -68,41 +80,41 @@ impl<'r, 'a> Converter<'r, 'a> {
     ) -> Result<Self, ReadError> {
         let mut schemas = Schemas::default();
         schemas.add(version, root.meta.marker_schema.take(), "", report);
-        let mut children = Vec::new();
+        let mut children: Vec<Child<'a>> = Vec::new();
         if version < 5 {
-            let embedded = embedded(version, &root)?;
-            let embedded = made.embedded.get_or_init(|| embedded);
-            children.extend(embedded.iter().skip(1).map(|process| Child {
-                text: &process.text,
-                at: process.at.clone(),
-                depth: 1,
-                libs: process.libs.as_deref(),
-            }));
+            let embedded = embedded(file, version, &root)?;
+            made.embedded.get_or_init(|| embedded);
         } else {
             let mut waiting = Vec::new();
-            push_children(&mut waiting, root.processes.take(), "", 1);
+            push_children(file, &mut waiting, root.processes, "", NO_PARENT, 1)?;
             while let Some(child) = waiting.pop() {
-                let mut process: Process<'a> = file.parse(child.text, child.at.trim_end_matches('.'))?;
-                schemas.add(version, process.meta.marker_schema.take(), &child.at, report);
+                let at = path(&children, &child);
+                let mut process: Process<'a> = file.parse(child.text, at.trim_end_matches('.'))?;
+                schemas.add(version, process.meta.marker_schema.take(), &at, report);
                 if child.depth < MAX_DEPTH {
-                    push_children(&mut waiting, process.processes.take(), &child.at, child.depth + 1);
-                } else {
-                    let count = process.processes.map_or(0, |inner| inner.len());
-                    report.count(DEEP_PROCESS, count as u64, || format!("{}processes", child.at));
+                    let parent = u32::try_from(children.len()).unwrap_or(NO_PARENT);
+                    push_children(file, &mut waiting, process.processes, &at, parent, child.depth + 1)?;
+                } else if let Some(deeper) = process.processes {
+                    file.for_each(deeper, &format!("{at}processes"), |_, _| {
+                        report.note(DEEP_PROCESS, || format!("{at}processes"));
+                        Ok(())
+                    })?;
                 }
                 children.push(child);
             }
         }
         upgrade::categories(version, &mut root.meta.categories);
         Ok(Self {
+            pause_budget: file.file.len() / 16,
             file,
             made,
             version,
-            root,
             report,
             children,
-            kinds: Kinds::of(&schemas.list),
+            kinds: Kinds::of(&schemas.list, root.meta.categories.as_deref().unwrap_or_default()),
             schemas: schemas.list,
+            root: Some(root),
+            main_threads: FxHashMap::default(),
             collector: Collector::default(),
             threads: Vec::new(),
             counters: Vec::new(),
@@ -114,23 +126,22 @@ impl<'r, 'a> Converter<'r, 'a> {
     }
 
     pub(super) fn convert(mut self) -> Result<File<'a>, ReadError> {
-        let extensions = self.extensions()?;
-        let mut root = std::mem::replace(&mut self.root, empty());
-        let start = root.meta.start_time.unwrap_or(0.0);
-        let gathering_log = root.profile_gathering_log;
-        let root_libs = self.made.embedded.get().and_then(|embedded| embedded.first()?.libs.as_deref());
+        let Some(mut root) = self.root.take() else { return Ok(File::default()) };
         let mut meta = std::mem::take(&mut root.meta);
-        let categories = meta.categories.take().unwrap_or_default();
-        let place = Place { at: "", later: 0.0, libs: root_libs, categories: &categories };
-        self.process(root, &meta, &place)?;
-        for child in std::mem::take(&mut self.children) {
-            let mut process: Process<'a> = self.file.parse(child.text, &child.at)?;
-            let of_child = std::mem::take(&mut process.meta);
-            let later = of_child.start_time.map_or(0.0, |time| time - start);
-            let place = Place { at: &child.at, later, libs: child.libs, categories: &categories };
-            self.process(process, &of_child, &place)?;
+        let extensions = self.extensions(&meta)?;
+        let start = meta.start_time.unwrap_or(0.0);
+        let gathering_log = root.profile_gathering_log;
+        let embedded = self.made.embedded.get().map_or(&[][..], |embedded| embedded);
+        let libs = embedded.first().and_then(|first| first.libs.as_deref());
+        self.process(root, &meta, &Place { at: "", later: 0.0, libs })?;
+        for process in embedded.iter().skip(1) {
+            self.child(&process.text, &process.at, process.libs.as_deref(), start)?;
         }
-        meta.categories = Some(categories);
+        let children = std::mem::take(&mut self.children);
+        for child in &children {
+            self.child(child.text, &path(&children, child), None, start)?;
+        }
+        drop(children);
         meta.marker_schema = Some(self.schemas);
         meta.preprocessed_profile_version = Some(PROCESSED_VERSION);
         let is_symbolicated = meta.kept.iter().any(|(key, value)| key == "presymbolicated" && value.get() == "true");
@@ -160,9 +171,16 @@ impl<'r, 'a> Converter<'r, 'a> {
         })
     }
 
+    fn child(&mut self, text: &'a str, at: &str, libs: Option<&'a str>, start: f64) -> Result<(), ReadError> {
+        let mut process: Process<'a> = self.file.parse(text, at.trim_end_matches('.'))?;
+        let meta = std::mem::take(&mut process.meta);
+        let later = meta.start_time.map_or(0.0, |time| time - start);
+        self.process(process, &meta, &Place { at, later, libs })
+    }
+
     /// Makes the resources of extensions.
-    fn extensions(&mut self) -> Result<bool, ReadError> {
-        let kept = self.root.meta.kept.iter().find(|(key, _)| key == "extensions");
+    fn extensions(&mut self, meta: &Meta<'a>) -> Result<bool, ReadError> {
+        let kept = meta.kept.iter().find(|(key, _)| key == "extensions");
         let Some(text) = kept.map(|(_, text)| text.get()).filter(|text| *text != "null") else { return Ok(false) };
         let table: Table<Extension<'a>> = self.file.parse(text, "meta.extensions")?;
         for extension in &table.rows {
@@ -175,39 +193,37 @@ impl<'r, 'a> Converter<'r, 'a> {
     }
 
     fn process(&mut self, process: Process<'a>, meta: &Meta<'a>, place: &Place<'_, 'a>) -> Result<(), ReadError> {
-        let Place { at, later, libs, categories } = *place;
+        let Place { at, later, libs } = *place;
         let libs = match (libs, process.libs) {
             (Some(text), _) => self.file.parse(text, &format!("{at}libs"))?,
             (None, Some(libs)) => {
-                self.file.parse::<Option<Vec<Lib<'a>>>>(libs.get(), &format!("{at}libs"))?.unwrap_or_default()
+                let libs: Option<Vec<Lib<'a>>> = self.file.parse(libs.get(), &format!("{at}libs"))?;
+                libs.unwrap_or_default()
             }
             (None, None) => Vec::new(),
         };
         let libs = Libs::new(libs);
         self.report.count(LIB_WITHOUT_OFFSET, libs.without_offset() as u64, || format!("{at}libs"));
-        let sources = process.sources.unwrap_or_default();
-        let first = self.threads.len();
+        let sources = Sources::new(process.sources.unwrap_or_default().rows);
+        let dictionary = process.js_tracer_dictionary.map(Strings::new);
         let of_process = OfProcess {
-            code: Code { version: self.version, libs: &libs, abi: meta.abi.as_ref(), sources: &sources.rows },
-            kinds: &self.kinds,
-            categories,
-            paused_ranges: process.paused_ranges.as_deref().unwrap_or_default(),
+            code: Code { version: self.version, libs: &libs, abi: meta.abi.as_ref(), sources: &sources },
             shutdown_time: shutdown_time(meta),
-            tracer_dictionary: process.js_tracer_dictionary.as_deref(),
+            tracer_dictionary: dictionary.as_ref(),
             later,
         };
-        for (index, text) in process.threads.into_iter().enumerate() {
+        let pauses = process.paused_ranges.as_deref().unwrap_or_default();
+        let mut main = None;
+        let file = self.file;
+        file.for_each(process.threads, &format!("{at}threads"), |index, text| {
             if is_embedded(self.version, text.get()) {
-                continue;
+                return Ok(());
             }
             let at = format!("{at}threads[{index}]");
-            let mut thread: super::schema::Thread<'a> = self.file.parse(text.get(), &at)?;
-            complete_old(self.version, &mut thread);
-            thread.pid = pid_text(thread.pid, &mut self.unknown_pids);
-            let thread = of_process.process(&mut self.collector, thread, &at, self.report);
-            self.threads.push(thread);
-        }
-        let main = self.main_thread(first);
+            let main_thread = self.thread(&of_process, text.get(), pauses, &at)?;
+            main = main.take().or(main_thread);
+            Ok(())
+        })?;
         let counters = process.counters.unwrap_or_default();
         match &main {
             Some(main) => {
@@ -235,44 +251,63 @@ impl<'r, 'a> Converter<'r, 'a> {
         Ok(())
     }
 
-    /// The main thread of the process whose threads are those from `first` on. With the pid of an earlier process it is
-    /// that one's.
-    fn main_thread(&self, first: usize) -> Option<MainThread> {
-        let is_main = |thread: &&Thread<'_>| thread.name.as_ref().is_some_and(|name| name.0 == "GeckoMain");
-        let pid = &self.threads[first..].iter().find(is_main)?.pid;
-        let row = self.threads.iter().position(|thread| is_main(&thread) && thread.pid == *pid)?;
-        Some(MainThread { pid: pid.clone(), row: u32::try_from(row).map_or(Row::BAD, Row) })
+    /// Converts a thread. Gives the main thread of its process if it is one: with the pid of an earlier process that one's.
+    fn thread(
+        &mut self,
+        of_process: &OfProcess<'_, 'a>,
+        text: &'a str,
+        pauses: &[PausedRange<'a>],
+        at: &str,
+    ) -> Result<Option<MainThread>, ReadError> {
+        let mut thread: RawThread<'a> = self.file.parse(text, at)?;
+        complete_old(self.version, &mut thread);
+        let pid = pid_text(thread.pid, &mut self.unknown_pids);
+        thread.pid = Id::Text(pid.clone());
+        let mut thread = of_process.process(&mut self.collector, &self.kinds, thread, at, self.report);
+        match self.pause_budget.checked_sub(pauses.len()) {
+            Some(left) => {
+                self.pause_budget = left;
+                thread.paused_ranges = Some(pauses.iter().map(copy).collect());
+            }
+            None => self.report.count(TOO_MANY_PAUSES, pauses.len() as u64, || at.to_owned()),
+        }
+        let is_main = thread.name.as_ref().is_some_and(|name| name.0 == "GeckoMain");
+        let row = u32::try_from(self.threads.len()).map_or(Row::BAD, Row);
+        self.threads.push(thread);
+        Ok(is_main.then(|| MainThread { row: *self.main_threads.entry(pid.clone()).or_insert(row), pid }))
     }
 }
 
-fn empty<'a>() -> Process<'a> {
-    Process {
-        meta: Meta::default(),
-        libs: None,
-        threads: Vec::new(),
-        processes: None,
-        counters: None,
-        profiler_overhead: None,
-        pages: None,
-        paused_ranges: None,
-        sources: None,
-        js_tracer_dictionary: None,
-        profiling_log: None,
-        profile_gathering_log: None,
+/// The path to a process, with a dot behind.
+fn path(children: &[Child<'_>], child: &Child<'_>) -> String {
+    let mut path = format!("processes[{}].", child.index);
+    let mut next = child.parent;
+    while let Some(parent) = children.get(next as usize) {
+        path.insert_str(0, &format!("processes[{}].", parent.index));
+        next = parent.parent;
     }
+    path
 }
 
 /// Puts processes on a stack so that the first is taken first.
 fn push_children<'a>(
+    file: Text<'a>,
     waiting: &mut Vec<Child<'a>>,
-    processes: Option<Vec<&'a serde_json::value::RawValue>>,
+    processes: Option<&'a RawValue>,
     at: &str,
-    depth: usize,
-) {
-    let processes = processes.unwrap_or_default();
-    for (index, process) in processes.into_iter().enumerate().rev() {
-        waiting.push(Child { text: process.get(), at: format!("{at}processes[{index}]."), depth, libs: None });
+    parent: u32,
+    depth: u8,
+) -> Result<(), ReadError> {
+    let first = waiting.len();
+    if let Some(processes) = processes {
+        file.for_each(processes, &format!("{at}processes"), |index, text| {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            waiting.push(Child { text: text.get(), parent, index, depth });
+            Ok(())
+        })?;
     }
+    waiting[first..].reverse();
+    Ok(())
 }
 
 fn shutdown_time(meta: &Meta<'_>) -> Option<f64> {
@@ -286,15 +321,16 @@ fn is_embedded(version: u64, entry: &str) -> bool {
 }
 
 /// The first process and those that are strings in it, and in those.
-fn embedded(version: u64, root: &Process<'_>) -> Result<Vec<Embedded>, ReadError> {
+fn embedded<'a>(file: Text<'a>, version: u64, root: &Process<'a>) -> Result<Vec<Embedded>, ReadError> {
     let mut found = vec![Embedded { libs: libs_text(version, root)?, ..Embedded::default() }];
-    let mut next = strings_in(version, root, "")?;
+    let mut next = strings_in(file, version, root, "")?;
     // Each level doubles the escapes, so that there cannot be many.
     while !next.is_empty() {
         let mut deeper = Vec::new();
         for (text, at) in next {
-            let process: Process<'_> = Text { file: &text }.parse(&text, &at).map_err(|error| inside(&at, &error))?;
-            deeper.extend(strings_in(version, &process, &at)?);
+            let file = Text { file: &text };
+            let process: Process<'_> = file.parse(&text, &at).map_err(|error| inside(&at, &error))?;
+            deeper.extend(strings_in(file, version, &process, &at).map_err(|error| inside(&at, &error))?);
             let libs = libs_text(version, &process)?;
             drop(process);
             found.push(Embedded { text, at, libs });
@@ -311,18 +347,21 @@ fn inside(at: &str, error: &ReadError) -> ReadError {
     }
 }
 
-fn strings_in(version: u64, process: &Process<'_>, at: &str) -> Result<Vec<(String, String)>, ReadError> {
+fn strings_in<'a>(
+    file: Text<'a>,
+    version: u64,
+    process: &Process<'a>,
+    at: &str,
+) -> Result<Vec<(String, String)>, ReadError> {
     let mut found = Vec::new();
-    for (index, entry) in process.threads.iter().enumerate() {
+    file.for_each(process.threads, &format!("{at}threads"), |index, entry| {
         if is_embedded(version, entry.get()) {
             let at = format!("{at}threads[{index}].");
-            let text: Str<'_> = serde_json::from_str(entry.get()).map_err(|error| ReadError::Value {
-                path: at.trim_end_matches('.').to_owned(),
-                message: error.to_string(),
-            })?;
+            let text: Str<'_> = file.parse(entry.get(), at.trim_end_matches('.'))?;
             found.push((text.0.into_owned(), at));
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }
 

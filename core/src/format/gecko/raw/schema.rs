@@ -17,11 +17,12 @@ pub(super) struct Process<'a> {
     /// A list; in version 3 as JSON inside a string.
     #[serde(borrow, default)]
     pub libs: Option<&'a RawValue>,
-    /// Up to version 4 whole processes are among them, as JSON inside strings.
+    /// A list. Up to version 4 whole processes are among them, as JSON inside strings.
     #[serde(borrow)]
-    pub threads: Vec<&'a RawValue>,
+    pub threads: &'a RawValue,
+    /// A list.
     #[serde(borrow, default)]
-    pub processes: Option<Vec<&'a RawValue>>,
+    pub processes: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub counters: Option<Vec<Counter<'a>>>,
     #[serde(borrow, default)]
@@ -188,7 +189,7 @@ rows! {
 }
 
 rows! {
-    /// A marker. Up to version 19 it has one time.
+    /// A marker. Up to version 19 it has one time. Which row of the table it is is kept.
     Marker<'a> {
         name: Row = "name",
         time: Real = "time",
@@ -197,6 +198,8 @@ rows! {
         phase: Row = "phase",
         category: Row = "category",
         data: Payload<'a> = "data",
+    } besides {
+        row: u32,
     }
 }
 

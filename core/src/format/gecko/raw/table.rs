@@ -21,11 +21,14 @@ pub(super) trait Record<'de>: Default {
 
 /// Declares a struct whose fields are columns of a table.
 macro_rules! rows {
-    ($(#[$attribute:meta])* $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty = $column:literal,)+ }) => {
+    ($(#[$attribute:meta])* $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty = $column:literal,)+ }
+        $(besides { $($extra:ident: $extra_type:ty,)+ })?
+    ) => {
         $(#[$attribute])*
         #[derive(Default)]
         pub(super) struct $name $(<$life>)? {
             $(pub $field: $type,)+
+            $($(pub $extra: $extra_type,)+)?
         }
 
         impl<'de $(: $life, $life)?> $crate::format::gecko::raw::table::Record<'de> for $name $(<$life>)? {

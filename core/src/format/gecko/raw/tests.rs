@@ -234,7 +234,10 @@ fn old_processes_are_text_in_text() {
     );
     let broken = old(r#""{\"meta\": {}, \"threads\": 5}""#, 4).replace(r#""libs": ""#, r#""no": ""#);
     let error = refused(&broken);
-    assert!(error.starts_with("threads[0]: in the text of the string: byte 24: invalid type"), "{error}");
+    assert!(
+        error.starts_with("threads[0]: in the text of the string: byte 24: threads[0].threads: invalid type"),
+        "{error}"
+    );
 }
 
 #[test]

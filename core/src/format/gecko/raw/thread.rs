@@ -10,17 +10,16 @@ use super::frames::{self, Code, Stacks, Uses};
 use super::marker::{self, Kinds};
 use super::notes::TRACER_EVENT;
 use super::numbers;
-use super::schema::Thread;
+use super::schema::{Sample, Thread};
+use super::strings::Strings;
+use super::table::Table;
 use crate::format::import_report::ImportReport;
 
 /// What a process says about its threads.
 pub(super) struct OfProcess<'p, 'a> {
     pub code: Code<'p, 'a>,
-    pub kinds: &'p Kinds,
-    pub categories: &'p [schema::Category<'a>],
-    pub paused_ranges: &'p [PausedRange<'a>],
     pub shutdown_time: Option<f64>,
-    pub tracer_dictionary: Option<&'p [Str<'a>]>,
+    pub tracer_dictionary: Option<&'p Strings<'a>>,
     /// How much later than the first process it began, in milliseconds.
     pub later: f64,
 }
@@ -29,7 +28,8 @@ impl<'a> OfProcess<'_, 'a> {
     pub(super) fn process(
         &self,
         collector: &mut Collector<'a>,
-        mut thread: Thread<'a>,
+        kinds: &Kinds,
+        thread: Thread<'a>,
         at: &str,
         report: &mut ImportReport,
     ) -> schema::Thread<'a> {
@@ -38,26 +38,18 @@ impl<'a> OfProcess<'_, 'a> {
         for sample in &thread.samples.rows {
             uses.sample(sample.stack);
         }
-        let markers = std::mem::take(&mut thread.markers);
-        let prepared = marker::prepare(version, markers, &thread.string_table, &mut uses, at, report);
-        let frames = frames::read(collector, &self.code, &thread, at, report);
+        let strings = Strings::new(thread.string_table);
+        let markers = marker::prepare(version, thread.markers, &strings, &mut uses, at, report);
+        let frames = frames::read(collector, &self.code, &thread.frame_table, &strings, at, report);
         let stacks = Stacks::collect(collector, &thread.stack_table, &frames, &uses);
         drop(frames);
-        let context = marker::Context {
-            kinds: self.kinds,
-            categories: self.categories,
-            strings: &thread.string_table,
-            stacks: &stacks,
-            later: self.later,
-            at,
-        };
-        let processed = context.process(collector, prepared, report);
-        let samples = self.samples(&thread, &stacks);
+        let context = marker::Context { kinds, strings: &strings, stacks: &stacks, later: self.later, at };
+        let processed = context.process(collector, markers, report);
+        let samples = self.samples(&thread.samples, &stacks);
         let later = |time: f64| time + self.later;
         let is_main = thread.name.0 == "GeckoMain";
         // Before version 8 nothing was known about lifetimes.
         let register_time = if version < 8 { Some(0.0) } else { thread.register_time };
-        let js_tracer = thread.js_tracer_events.take();
         schema::Thread {
             name: Some(thread.name),
             process_name: thread.process_name.and_then(|name| serde_json::from_str(name.get()).ok()),
@@ -69,12 +61,11 @@ impl<'a> OfProcess<'_, 'a> {
             process_shutdown_time: self.shutdown_time.map(later),
             register_time: register_time.map(later),
             unregister_time: thread.unregister_time.map(later),
-            paused_ranges: Some(self.paused_ranges.iter().map(copy).collect()),
             samples: Some(samples),
             markers: Some(processed.markers),
             js_allocations: processed.js_allocations,
             native_allocations: processed.native_allocations,
-            js_tracer: js_tracer.and_then(|tracer| self.js_tracer(collector, tracer, at, report)),
+            js_tracer: thread.js_tracer_events.and_then(|tracer| self.js_tracer(collector, tracer, at, report)),
             kept: kept([
                 ("eTLD+1", thread.site),
                 ("isPrivateBrowsing", thread.is_private_browsing),
@@ -86,12 +77,9 @@ impl<'a> OfProcess<'_, 'a> {
         }
     }
 
-    fn samples(&self, thread: &Thread<'a>, stacks: &Stacks) -> Samples<'a> {
-        let table = &thread.samples;
+    fn samples(&self, table: &Table<Sample>, stacks: &Stacks) -> Samples<'a> {
         let rows = &table.rows;
-        let if_there = |column: &str, of: fn(&super::schema::Sample) -> Real| {
-            table.has(column).then(|| numbers(rows.iter().map(of)))
-        };
+        let if_there = |column: &str, of: fn(&Sample) -> Real| table.has(column).then(|| numbers(rows.iter().map(of)));
         // A thread without any value does not measure its time.
         let has_cpu = rows.iter().any(|sample| !sample.thread_cpu_delta.0.is_nan());
         Samples {
@@ -116,13 +104,10 @@ impl<'a> OfProcess<'_, 'a> {
     ) -> Option<JsTracer<'a>> {
         let dictionary = self.tracer_dictionary?;
         for (index, event) in tracer.events.iter_mut().flatten().enumerate() {
-            *event = match event.get().and_then(|row| dictionary.get(row as usize)) {
-                Some(text) => collector.string(&text.0),
-                None => {
-                    report.note(TRACER_EVENT, || format!("{at}.jsTracerEvents.events[{index}]"));
-                    collector.text("(unknown)")
-                }
-            };
+            *event = dictionary.shared(collector, *event).unwrap_or_else(|| {
+                report.note(TRACER_EVENT, || format!("{at}.jsTracerEvents.events[{index}]"));
+                collector.text("(unknown)")
+            });
         }
         for time in tracer.timestamps.iter_mut().flatten() {
             time.0 += self.later * 1000.0;
@@ -132,14 +117,14 @@ impl<'a> OfProcess<'_, 'a> {
 }
 
 /// The id of a process as processed files have it.
-pub(super) fn pid_text(pid: Id, unknown: &mut usize) -> Id {
+pub(super) fn pid_text(pid: Id, unknown: &mut usize) -> String {
     match pid {
         Id::Missing => {
             *unknown += 1;
-            Id::Text(format!("Unknown Process {unknown}"))
+            format!("Unknown Process {unknown}")
         }
-        Id::Number(number) => Id::Text(number.to_string()),
-        Id::Text(text) => Id::Text(text),
+        Id::Number(number) => number.to_string(),
+        Id::Text(text) => text,
     }
 }
 
@@ -150,7 +135,8 @@ pub(super) fn kept<'a, const N: usize>(
     values.into_iter().filter_map(|(key, value)| Some((key.into(), value?))).collect()
 }
 
-fn copy<'a>(range: &PausedRange<'a>) -> PausedRange<'a> {
+/// A pause, of which each thread has its own.
+pub(super) fn copy<'a>(range: &PausedRange<'a>) -> PausedRange<'a> {
     PausedRange {
         start_time: range.start_time,
         end_time: range.end_time,

@@ -1,22 +1,12 @@
 //! What older versions say in another way, said as the newest does.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::super::schema::{Category, Fields, Payload, Real, Row, Str};
 use super::schema::Marker;
 
-/// A marker as the newest version has it.
-pub(super) struct Upgraded<'a> {
-    pub name: Cow<'a, str>,
-    pub start: Real,
-    pub end: Real,
-    pub phase: Row,
-    /// None where an old version does not say it.
-    pub category: Row,
-    pub data: Payload<'a>,
-}
+/// The name of markers about files whose name in the file is another.
+pub(super) const FILE_IO: Row = Row(u32::MAX - 2);
 
 /// The categories before version 11, which files did not list.
 const CATEGORIES: [(&str, &str); 8] = [
@@ -107,42 +97,24 @@ fn is_dom_call(text: &str) -> bool {
     }
 }
 
-/// A marker and, where one has become two, the other.
-pub(super) fn marker<'a>(version: u64, name: Cow<'a, str>, marker: Marker<'a>) -> (Upgraded<'a>, Option<Upgraded<'a>>) {
-    let mut upgraded = Upgraded {
-        name,
-        start: marker.start_time,
-        end: marker.end_time,
-        phase: marker.phase,
-        category: marker.category,
-        data: marker.data,
-    };
+/// Brings a marker to the newest version. Gives the other one where one has become two.
+pub(super) fn marker<'a>(version: u64, name: &str, marker: &mut Marker<'a>) -> Option<Marker<'a>> {
     if version >= 21 {
-        return (upgraded, None);
+        return None;
     }
-    let mut other = None;
-    if version < 15 {
-        other = up_to_15(version, &mut upgraded, marker.time);
-    }
-    if version < 20 {
-        let time = if other.is_some() { upgraded.start } else { marker.time };
-        phases(&mut upgraded, time);
-        if let Some(end) = &mut other {
-            let time = end.end;
-            phases(end, time);
+    let mut other = if version < 15 { up_to_15(version, name, marker) } else { None };
+    for marker in std::iter::once(marker).chain(&mut other) {
+        if version < 20 {
+            phases(marker);
         }
-    }
-    for marker in std::iter::once(&mut upgraded).chain(&mut other) {
         dom_event(marker);
     }
-    (upgraded, other)
+    other
 }
 
 /// Kinds and types of markers that changed in the first versions. Gives the end of an event that was one marker.
-fn up_to_15<'a>(version: u64, marker: &mut Upgraded<'a>, time: Real) -> Option<Upgraded<'a>> {
-    let name = marker.name.clone();
+fn up_to_15<'a>(version: u64, name: &str, marker: &mut Marker<'a>) -> Option<Marker<'a>> {
     let mut other = None;
-    marker.start = time;
     if version < 10 && name == "DOMEvent" {
         let fields = marker.data.fields_mut()?;
         if version < 7 {
@@ -150,28 +122,28 @@ fn up_to_15<'a>(version: u64, marker: &mut Upgraded<'a>, time: Real) -> Option<U
         }
         if fields.str("type").as_deref() != Some("tracing") {
             let (start, end) = (fields.number("startTime"), fields.number("endTime"));
-            marker.start = Real(start.unwrap_or(time.0));
-            other = Some(Upgraded {
-                name,
-                start: Real::default(),
-                end: Real(end.unwrap_or(f64::NAN)),
-                phase: Row::NONE,
+            other = Some(Marker {
+                name: marker.name,
+                time: Real(end.unwrap_or(f64::NAN)),
                 category: marker.category,
                 data: Payload::Fields(event(fields, "end")),
+                row: marker.row,
+                ..Marker::default()
             });
+            marker.time.0 = start.unwrap_or(marker.time.0);
             marker.data = Payload::Fields(event(fields, "start"));
         }
         return other;
     }
     let fields = marker.data.fields_mut()?;
-    if version < 13 && matches!(&*name, "VsyncTimestamp" | "LayerTranslation" | "CompositorScreenshot") {
-        fields.set("type", &*name);
+    if version < 13 && matches!(name, "VsyncTimestamp" | "LayerTranslation" | "CompositorScreenshot") {
+        fields.set("type", name);
         fields.remove("category");
     }
     match fields.str("type").as_deref() {
         Some("DiskIO") => {
             fields.set("type", "FileIO");
-            marker.name = "FileIO".into();
+            marker.name = FILE_IO;
         }
         Some("GCMajor") if version < 9 => gc_major(fields),
         Some("GCMinor") if version < 9 => gc_minor(fields),
@@ -195,7 +167,8 @@ fn event<'a>(fields: &Fields<'a>, interval: &str) -> Fields<'a> {
 }
 
 /// Times, which were one and what the data says.
-fn phases(marker: &mut Upgraded<'_>, time: Real) {
+fn phases(marker: &mut Marker<'_>) {
+    let time = marker.time;
     let (mut start, mut end, mut phase) = (time, Real::default(), 0);
     if let Some(fields) = marker.data.fields_mut() {
         let kind = fields.str("type");
@@ -216,12 +189,12 @@ fn phases(marker: &mut Upgraded<'_>, time: Real) {
             fields.remove("endTime");
         }
     }
-    (marker.start, marker.end, marker.phase) = (start, end, Row(phase));
+    (marker.start_time, marker.end_time, marker.phase) = (start, end, Row(phase));
 }
 
 /// Events of documents have a type of their own and say how late they came.
-fn dom_event(marker: &mut Upgraded<'_>) {
-    let start = marker.start.0;
+fn dom_event(marker: &mut Marker<'_>) {
+    let start = marker.start_time.0;
     if !marker.data.may_hold("DOMEvent") {
         return;
     }
@@ -273,19 +246,33 @@ fn rename(object: &mut Map<String, Value>, old: &str, new: &str) {
     }
 }
 
-/// The category of a marker that has none.
-pub(super) fn marker_category(marker: &Upgraded<'_>, categories: &[Category<'_>]) -> Row {
-    let fields = marker.data.fields();
-    let word = |key: &str| fields.as_ref().and_then(|fields| fields.str(key));
-    let key = match word("type") {
-        Some(kind) if kind == "tracing" => word("category").unwrap_or_default(),
-        Some(kind) => kind,
-        None => marker.name.clone().into_owned(),
-    };
-    let known = MARKER_CATEGORIES.iter().find(|(known, _)| *known == key);
-    let name = known.map_or("Other", |(_, name)| *name);
-    let row = categories.iter().position(|category| category.name.as_ref().is_some_and(|known| known.0 == name));
-    row.and_then(|row| u32::try_from(row).ok()).map_or(Row(0), Row)
+/// Finds the categories of markers whose file does not say them.
+pub(super) struct MarkerCategories {
+    /// By name.
+    rows: Vec<(&'static str, Row)>,
+}
+
+impl MarkerCategories {
+    pub(super) fn of(categories: &[Category<'_>]) -> Self {
+        let row = |name: &str| {
+            let found =
+                categories.iter().position(|category| category.name.as_ref().is_some_and(|known| known.0 == name));
+            found.and_then(|row| u32::try_from(row).ok()).map_or(Row(0), Row)
+        };
+        Self { rows: CATEGORIES.iter().map(|(name, _)| (*name, row(name))).collect() }
+    }
+
+    pub(super) fn guess(&self, name: &str, data: &Payload<'_>) -> Row {
+        let fields = data.fields();
+        let word = |key: &str| fields.as_ref().and_then(|fields| fields.str(key));
+        let told = match word("type") {
+            Some(kind) if kind == "tracing" => Some(word("category").unwrap_or_default()),
+            kind => kind,
+        };
+        let key = told.as_deref().unwrap_or(name);
+        let category = MARKER_CATEGORIES.iter().find(|(known, _)| *known == key).map_or("Other", |(_, name)| *name);
+        self.rows.iter().find(|(known, _)| *known == category).map_or(Row(0), |(_, row)| *row)
+    }
 }
 
 #[cfg(test)]
@@ -294,13 +281,15 @@ mod tests {
 
     fn read(version: u64, name: &'static str, time: f64, data: &'static str) -> Vec<(String, f64, f64, u32, String)> {
         let data = serde_json::from_str(data).expect("data");
-        let (one, other) = marker(version, name.into(), Marker { time: Real(time), data, ..Marker::default() });
-        let shown = |marker: Upgraded<'_>| {
+        let mut one = Marker { name: Row(0), time: Real(time), data, ..Marker::default() };
+        let other = marker(version, name, &mut one);
+        let shown = |marker: Marker<'_>| {
             let fields = marker.data.fields().map(|fields| {
                 let fields = fields.0.iter().map(|(key, value)| format!("{key}={}", value.get()));
                 fields.collect::<Vec<_>>().join(" ")
             });
-            (marker.name.into_owned(), marker.start.0, marker.end.0, marker.phase.0, fields.unwrap_or_default())
+            let name = if marker.name == FILE_IO { "FileIO" } else { name };
+            (name.to_owned(), marker.start_time.0, marker.end_time.0, marker.phase.0, fields.unwrap_or_default())
         };
         std::iter::once(one).chain(other).map(shown).collect()
     }
