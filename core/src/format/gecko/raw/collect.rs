@@ -118,20 +118,20 @@ fn row_of<K: Eq + Hash>(rows: &mut FxHashMap<K, Row>, key: K, next: usize) -> (R
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn string(&mut self, text: &Cow<'a, str>) -> Row {
-        if let Some(known) = self.string_rows.get(&**text) {
+    pub(super) fn string(&mut self, text: &Str<'a>) -> Row {
+        if let Some(known) = self.string_rows.get(&*text.0) {
             return Row(*known);
         }
         let added = row(self.strings.len());
-        self.strings.push(Some(Str(text.clone())));
-        self.string_rows.insert(text.clone(), added.0);
+        self.strings.push(Some(text.clone()));
+        self.string_rows.insert(text.0.clone(), added.0);
         added
     }
 
     pub(super) fn text(&mut self, text: &str) -> Row {
         match self.string_rows.get(text) {
             Some(known) => Row(*known),
-            None => self.string(&Cow::Owned(text.to_owned())),
+            None => self.string(&Str(Cow::Owned(text.to_owned()))),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Collector<'a> {
         if is_new {
             self.libs.push(lib);
         }
-        let name = self.libs.get(index.0 as usize).and_then(|lib| lib.name.clone()).unwrap_or_default().0;
+        let name = self.libs.get(index.0 as usize).and_then(|lib| lib.name.clone()).unwrap_or_default();
         let name = self.string(&name);
         self.resource(ResourceKey::Lib(index.0), LIBRARY, name, index, Row::NONE)
     }
@@ -155,15 +155,15 @@ impl<'a> Collector<'a> {
     }
 
     /// The resource of a script: its site, the extension it is of, or its URL.
-    pub(super) fn url_resource(&mut self, url: &Cow<'a, str>) -> Row {
-        match origin(url) {
+    pub(super) fn url_resource(&mut self, url: &Str<'a>) -> Row {
+        match origin(&url.0) {
             Some(site) => {
                 let (name, host) = (self.text(&site.origin), self.text(site.host));
                 self.resource(ResourceKey::Origin(site.origin.into()), WEB_HOST, name, Row::NONE, host)
             }
             None => {
                 let name = self.string(url);
-                self.resource(ResourceKey::Origin(url.clone()), URL, name, Row::NONE, Row::NONE)
+                self.resource(ResourceKey::Origin(url.0.clone()), URL, name, Row::NONE, Row::NONE)
             }
         }
     }
@@ -172,7 +172,7 @@ impl<'a> Collector<'a> {
     pub(super) fn add_extension(&mut self, extension: &Extension<'a>) {
         let Some(site) = origin(&extension.base_url.0) else { return };
         let name = format!("Extension {:?} (ID: {})", extension.name.0, extension.id.0);
-        let (name, id) = (self.text(&name), self.string(&extension.id.0));
+        let (name, id) = (self.text(&name), self.string(&extension.id));
         self.resource(ResourceKey::Origin(site.origin.into()), ADDON, name, Row::NONE, id);
     }
 
@@ -188,7 +188,7 @@ impl<'a> Collector<'a> {
     }
 
     /// A source of which no more is known than its name.
-    pub(super) fn file_source(&mut self, filename: &Cow<'a, str>) -> Row {
+    pub(super) fn file_source(&mut self, filename: &Str<'a>) -> Row {
         let filename = self.string(filename);
         let (found, is_new) = row_of(&mut self.source_rows, SourceKey::File(filename.0), self.sources.filename.len());
         if is_new {
@@ -199,12 +199,12 @@ impl<'a> Collector<'a> {
 
     /// A source of a process' table.
     pub(super) fn source(&mut self, source: &Source<'a>) -> Row {
-        let filename = source.filename.clone().unwrap_or_default().0;
+        let filename = source.filename.clone().unwrap_or_default();
         let Some(id) = source.id.as_ref().or(source.uuid.as_ref()) else { return self.file_source(&filename) };
         let (found, is_new) = row_of(&mut self.source_rows, SourceKey::Id(id.0.clone()), self.sources.filename.len());
         if is_new {
             let filename = self.string(&filename);
-            let map = source.source_map_url.as_ref().map_or(Row::NONE, |url| self.string(&url.0));
+            let map = source.source_map_url.as_ref().map_or(Row::NONE, |url| self.string(url));
             let first = |row: Row| if row == Row::NONE { Row(1) } else { row };
             self.sources.push(filename, Some(id.clone()), first(source.start_line), first(source.start_column), map);
         }

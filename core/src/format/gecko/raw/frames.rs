@@ -228,7 +228,7 @@ fn function_at<'a>(
                 }
                 None => (Row::NONE, Address::NONE),
             };
-            let name = collector.string(&text.0);
+            let name = collector.string(text);
             (collector.function(plain(name, resource)), address)
         }
         Location::Native { function, library } => {
@@ -242,20 +242,20 @@ fn function_at<'a>(
 
 fn label<'a>(collector: &mut Collector<'a>, text: &Str<'a>, relevant_for_js: bool) -> Row {
     let none = Row::NONE.0;
-    let name = collector.string(&text.0).0;
+    let name = collector.string(text).0;
     let function =
         Function { name, is_js: false, relevant_for_js, resource: none, source: none, line: none, column: none };
     collector.function(function)
 }
 
 fn script_at<'a>(collector: &mut Collector<'a>, code: &Code<'_, 'a>, script: &Script<'_>) -> Row {
-    let url = std::borrow::Cow::Owned(script.url.to_owned());
+    let url = Str(script.url.to_owned().into());
     let resource = collector.url_resource(&url);
     let known = script.source.and_then(|index| code.sources.shared(collector, index));
     let source = known.unwrap_or_else(|| collector.file_source(&url));
     let name = match script.function {
         // What runs when the file is loaded.
-        "" => collector.text(&format!("(root scope) {url}")),
+        "" => collector.text(&format!("(root scope) {}", script.url)),
         function => collector.text(function),
     };
     collector.function(Function {

@@ -152,7 +152,7 @@ impl<'a> Context<'_, 'a> {
                 "JS allocation" => &mut js,
                 "Native allocation" => &mut native,
                 _ => {
-                    self.change(collector, &mut marker, &kind, taken.map(|taken| (taken, stack)), report);
+                    self.change(collector, &mut marker, &kind, taken.as_ref().map(|taken| (taken, stack)), report);
                     let (name, category) = self.name_and_category(collector, &marker, report);
                     columns.name.push(name);
                     columns.start.push(start);
@@ -205,7 +205,7 @@ impl<'a> Context<'_, 'a> {
         collector: &mut Collector<'a>,
         marker: &mut Marker<'a>,
         kind: &str,
-        taken: Option<(Taken, Row)>,
+        taken: Option<(&Taken, Row)>,
         report: &mut ImportReport,
     ) {
         let string_fields = self.kinds.string_fields.get(kind);
@@ -216,9 +216,9 @@ impl<'a> Context<'_, 'a> {
             return;
         }
         let Some(fields) = marker.data.fields_mut() else { return };
-        if let Some((taken, stack)) = &taken {
+        if let Some((taken, stack)) = taken {
             fields.remove("stack");
-            self.add_cause(fields, taken, *stack);
+            self.add_cause(fields, taken, stack);
         }
         match kind {
             "GCSlice" => gc_slice(fields),

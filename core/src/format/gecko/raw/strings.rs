@@ -33,7 +33,7 @@ impl<'a> Strings<'a> {
         let text = self.get(row)?;
         let known = &self.rows[row.0 as usize];
         if known.get() == Row::NONE {
-            known.set(collector.string(&text.0));
+            known.set(collector.string(text));
         }
         Some(known.get())
     }

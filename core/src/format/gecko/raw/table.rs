@@ -225,7 +225,9 @@ mod tests {
         }
     }
 
-    fn pairs(text: &str) -> Result<Vec<(Option<u32>, Option<f64>)>, String> {
+    type Pairs = Vec<(Option<u32>, Option<f64>)>;
+
+    fn pairs(text: &str) -> Result<Pairs, String> {
         let table: Table<Pair> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(table.rows.into_iter().map(|row| (row.stack, row.time)).collect())
     }
