@@ -83,8 +83,8 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
     builder.resource(Resource { name: host, kind: ResourceKind::WebHost, library: None, host: Some(host) });
     let [path, id, content] =
         ["src/main.rs", "abc123", "fn main() {\n    \"🦀\";\n}\n"].map(|text| builder.string(text));
-    let source = builder.source(Source { path, id: Some(id), content: Some(content) });
-    let bare_source = builder.source(Source { path: id, id: None, content: None });
+    let source = builder.source(Source { id: Some(id), content: Some(content), ..Source::at(path) });
+    let bare_source = builder.source(Source::at(id));
     let [crate_name, version] = ["demo", "0.1.0"].map(|text| builder.string(text));
     let origin = builder.add_crate(Crate { name: crate_name, version: Some(version) });
     builder.add_crate(Crate { name: libc_name, version: None });

@@ -52,7 +52,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: Some(gecko::read),
         write: Some(gecko::write),
     },
     Format {

@@ -36,6 +36,18 @@ pub(super) struct Extension {
     pub processes: Vec<Process>,
     pub counters: Vec<Counter>,
     pub flows: Flows,
+    /// What is carried along for the format; what has a place in it without its value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+/// A value that is carried along.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct Kept {
+    pub path: String,
+    /// `None` if the file has it at that path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<String>,
 }
 
 /// How many rows of the file's tables are the profile's own; what follows was added by the writer.
@@ -136,6 +148,10 @@ pub(super) struct Functions {
     pub line: Patch<Option<u32>>,
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub column: Patch<Option<u32>>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub relevant_for_script: Patch<bool>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub original_location: Patch<Option<u32>>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -280,6 +296,38 @@ pub(super) struct Thread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
     pub markers: Markers,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_allocations: Option<Allocations>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_allocations: Option<Allocations>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_trace: Option<ScriptTrace>,
+    /// Start, end, and the string of the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paused: Vec<(Option<i64>, Option<i64>, u32)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+/// What the file's own columns of allocations cannot say.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Allocations {
+    pub weight_kind: ValueKind,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub time: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub weight: Patch<Exact>,
+}
+
+/// What the file's own columns of traced calls cannot say.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ScriptTrace {
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub start: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub duration: Patch<Option<i64>>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -332,6 +380,9 @@ pub(super) enum ValueKind {
 pub(super) struct ValueColumn {
     pub value_type: u32,
     pub kind: ValueKind,
+    /// Whether the file's own column of this name has the values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_file: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub integer: Vec<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -377,6 +428,11 @@ pub(super) struct Markers {
     pub end: Patch<i64>,
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub category: Patch<u32>,
+    /// Whether the markers have a column of origins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub origin: bool,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub cause_time: Patch<i64>,
 }
 
 impl<T> Default for Patch<T> {

@@ -1,4 +1,4 @@
-//! Firefox Profiler files ("processed" profiles), version 64.
+//! Firefox Profiler files ("processed" profiles): every version up to 70 is read, version 64 is written.
 //!
 //! * Shared tables of strings, functions, frames and stacks; threads with samples and markers as columns; times in
 //!   milliseconds, which keep every nanosecond of our times as decimals.
@@ -13,7 +13,8 @@
 //!
 //! | file | concept |
 //! |------|---------|
-//! | `schema` | the file's own structure, for reading |
+//! | `schema/…` | the file's own structure, of all versions in one, for reading |
+//! | `upgrade/…` | what each version changed |
 //! | `extension` | the key `traceview`, for both directions |
 //! | `number`, `names` | numbers and words of the file |
 //! | `write/…`, `read/…` | model to file and back, by the same parts |
@@ -23,17 +24,20 @@ use super::json_keys::top_level_keys;
 mod extension;
 mod names;
 mod number;
-mod old_schema;
 mod raw;
 mod read;
 mod schema;
+mod upgrade;
 mod write;
 
 pub use read::read;
 pub use write::write;
 
-/// The version that is written and read.
+/// The version that is written.
 pub const VERSION: u32 = 64;
+
+/// The last version that is read.
+const LATEST: u32 = 70;
 
 const FORMAT: &str = "Firefox profiles";
 const VERSION_KEY: &[u8] = b"preprocessedProfileVersion";
@@ -43,8 +47,15 @@ pub fn begins(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
 }
 
-/// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version.
+/// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version, or (the first files did
+/// not say) whose threads have strings of their own.
 pub fn sniff(bytes: &[u8]) -> bool {
-    let meta = top_level_keys(bytes).find(|(key, _)| *key == b"meta");
-    meta.is_some_and(|(_, meta)| top_level_keys(meta).any(|(key, _)| key == VERSION_KEY))
+    let Some((_, meta)) = top_level_keys(bytes).find(|(key, _)| *key == b"meta") else { return false };
+    top_level_keys(meta).any(|(key, _)| key == VERSION_KEY) || is_first_version(bytes)
+}
+
+fn is_first_version(bytes: &[u8]) -> bool {
+    let threads = top_level_keys(bytes).find(|(key, _)| *key == b"threads");
+    let first = threads.and_then(|(_, threads)| threads.strip_prefix(b"["));
+    first.is_some_and(|first| top_level_keys(first).any(|(key, _)| key == b"stringArray"))
 }

@@ -119,6 +119,11 @@ fn real(value: i64) -> f64 {
     if value == Numbers::NONE { f64::NAN } else { value as f64 }
 }
 
+/// How many rows a column has.
+pub(in super::super) fn stored_numbers(column: Option<&Numbers>) -> Option<usize> {
+    column.map(Numbers::len)
+}
+
 /// What an entry makes of the values that JSON has.
 trait Entry: Sized {
     fn whole(value: i64) -> Self;

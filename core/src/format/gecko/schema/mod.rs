@@ -10,9 +10,9 @@ mod payload;
 
 use serde_json::value::RawValue;
 
-pub(super) use column::{Address, Flag, Numbers, Real, Row, Wide};
+pub(super) use column::{Address, Flag, Numbers, Real, Row, Wide, stored_numbers};
 use object::object;
-pub(super) use object::{Id, Kept, Str};
+pub(super) use object::{Id, Str};
 pub(super) use payload::{Fields, Payload};
 
 object! {
@@ -26,7 +26,8 @@ object! {
         threads: Option<Vec<Thread<'a>>> = "threads",
         /// Strings since version 56, sources since 58, the other tables since 60.
         shared: Option<Tables<'a>> = "shared",
-        pages: Option<Vec<Page<'a>>> = "pages",
+        /// The documents of a browser.
+        pages: Option<Vec<Fields<'a>>> = "pages",
     }
 }
 
@@ -129,19 +130,6 @@ object! {
         start: Option<Wide> = "start",
         end: Option<Wide> = "end",
         offset: Option<Wide> = "offset",
-    }
-}
-
-object! {
-    /// A document of a browser.
-    Page {
-        tab_id: Option<&'a RawValue> = "tabID",
-        /// Versions 25 to 34, in place of `tabID`.
-        browsing_context_id: Option<&'a RawValue> = "browsingContextID",
-        inner_window_id: Option<&'a RawValue> = "innerWindowID",
-        /// Before version 25.
-        docshell_id: Option<&'a RawValue> = "docshellId",
-        history_id: Option<&'a RawValue> = "historyId",
     }
 }
 
@@ -279,11 +267,11 @@ object! {
     Thread {
         name: Option<Str<'a>> = "name",
         process_name: Option<Str<'a>> = "processName",
-        /// Since version 1.
-        process_type: Option<Str<'a>> = "processType",
         /// Since version 14; a string since 47.
         pid: Id = "pid",
         tid: Id = "tid",
+        /// Since version 1; `default` for the process that all others were started by, `tab`, `plugin`, …
+        process_type: Option<&'a RawValue> = "processType",
         /// Since version 46.
         is_main_thread: Option<Flag> = "isMainThread",
         process_startup_time: Option<f64> = "processStartupTime",
@@ -296,8 +284,6 @@ object! {
         js_allocations: Option<Allocations<'a>> = "jsAllocations",
         native_allocations: Option<Allocations<'a>> = "nativeAllocations",
         js_tracer: Option<JsTracer<'a>> = "jsTracer",
-        /// Written by us for other tools alone.
-        show_markers_in_timeline: Option<Flag> = "showMarkersInTimeline",
         traceview: Option<&'a RawValue> = "traceview",
         /// Before version 41.
         libs: Option<Vec<Lib<'a>>> = "libs",
@@ -359,6 +345,15 @@ object! {
         /// The thread that a marker is about, where it is another one.
         thread_id: Option<Vec<Id>> = "threadId",
         length: Option<Wide> = "length",
+    }
+}
+
+object! {
+    /// Where a marker comes from: `data[…].cause`.
+    Cause {
+        time: Option<f64> = "time",
+        stack: Row = "stack",
+        tid: Id = "tid",
     }
 }
 

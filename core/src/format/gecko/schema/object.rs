@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::value::RawValue;
 
 /// What an object has besides the keys that are known, in the order of the file.
-pub(in super::super) type Kept<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+pub(in super::super) type Kept<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
 /// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD. Not copied where the file
 /// has it without escapes.
@@ -51,7 +51,7 @@ macro_rules! object {
                         while let Some(key) = map.next_key::<$crate::format::gecko::schema::object::Str<'de>>()? {
                             match &*key.0 {
                                 $($key => object.$field = map.next_value()?,)*
-                                _ => object.kept.push((key.0, map.next_value()?)),
+                                _ => object.kept.push((key.0, std::borrow::Cow::Borrowed(map.next_value::<&'de serde_json::value::RawValue>()?))),
                             }
                         }
                         Ok(object)

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -110,6 +110,12 @@ impl<'a> Fields<'a> {
         if let Some(value) = self.remove(from) {
             self.put(to, value);
         }
+    }
+}
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 

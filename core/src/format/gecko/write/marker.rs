@@ -7,13 +7,14 @@ use super::extension::{id, optional_millis, time_patch};
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
 use super::schema::{FieldShape, OWN_KEYS, shape};
 use super::shared::index;
-use super::{Out, Written};
+use super::{Out, Written, kept};
 use crate::format::gecko::extension::{Markers, Patch};
-use crate::model::{Field, FieldValue, Marker, MarkerTiming, PayloadId, StackId, Thread, Time};
+use crate::model::{Field, FieldValue, Marker, MarkerOrigin, MarkerTiming, OsId, PayloadId, Thread, Time};
 
 pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) -> Written {
     let (markers, slices) = (&thread.markers, &thread.slices);
-    let data = (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row) });
+    let data =
+        (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row), origin: markers.origin.get(row) });
     let args = slices.args.iter().map(|args| SliceData { layout, args: *args });
     json.column("data", data.map(Either::Left).chain(args.map(Either::Right)))?;
     json.column("name", markers.name.iter().chain(&slices.name).map(|name| id(*name)))?;
@@ -24,6 +25,11 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) ->
     json.column("phase", markers.timing.iter().map(phase).chain(slices.start.iter().map(|_| 1)))?;
     let categories = markers.category.iter().chain(&slices.category);
     json.column("category", categories.map(|category| layout.category(*category)))?;
+    if markers.origin.iter().any(|origin| origin.thread.is_some()) {
+        let ids = markers.origin.iter().map(|origin| origin.thread.as_ref().map(thread_id));
+        json.column("threadId", ids.chain(slices.start.iter().map(|_| None)))?;
+    }
+    kept::thread(json, thread, "markers")?;
     json.field("length", &(markers.len() + slices.len()))
 }
 
@@ -43,6 +49,8 @@ pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
             markers.category.iter().map(|category| layout.category(*category)),
             markers.category.iter().copied().map(id),
         ),
+        origin: !markers.origin.is_empty(),
+        cause_time: time_patch(markers.origin.iter().map(|origin| origin.cause_time.unwrap_or_default())),
     }
 }
 
@@ -87,23 +95,59 @@ impl<A: Serialize, B: Serialize> Serialize for Either<A, B> {
 struct MarkerData<'a> {
     layout: &'a Layout<'a>,
     marker: Marker,
+    origin: Option<&'a MarkerOrigin>,
 }
 
 #[derive(serde::Serialize)]
-struct Cause {
-    stack: u32,
+struct Cause<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<f64>,
+    stack: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tid: Option<FileId<'a>>,
+}
+
+/// An id as the file has it.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum FileId<'a> {
+    Number(i64),
+    Text(&'a str),
+}
+
+fn thread_id(id: &OsId) -> FileId<'_> {
+    match id {
+        OsId::Number(number) => FileId::Number(*number),
+        OsId::Text(text) => FileId::Text(text),
+    }
 }
 
 impl Serialize for MarkerData<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (layout, marker) = (self.layout, &self.marker);
-        let mut map = serializer.serialize_map(None)?;
-        let kind = marker.schema.map_or(PLAIN_TYPE, |schema| &layout.schema_names[schema.index()]);
-        map.serialize_entry("type", kind)?;
-        if let Some(stack) = marker.stack {
-            map.serialize_entry("cause", &Cause { stack: id::<StackId>(stack) })?;
-        }
         let fields = marker.payload.map_or(&[][..], |payload| layout.profile.payloads.get(payload));
+        let origin = self.origin;
+        let cause_time = origin.and_then(|origin| origin.cause_time);
+        let cause_thread = origin.and_then(|origin| origin.cause_thread.as_ref());
+        let has_cause = marker.stack.is_some() || cause_time.is_some() || cause_thread.is_some();
+        if layout.of_firefox && marker.schema.is_none() && fields.is_empty() && !has_cause {
+            return serializer.serialize_none();
+        }
+        let mut map = serializer.serialize_map(None)?;
+        match marker.schema {
+            Some(schema) => map.serialize_entry("type", &layout.schema_names[schema.index()])?,
+            None if layout.of_firefox => {
+                let kind = fields.iter().find(|field| layout.profile.string(field.key) == "type");
+                if let Some(kind) = kind.and_then(|kind| self.shown(kind)) {
+                    map.serialize_entry("type", &kind)?;
+                }
+            }
+            None => map.serialize_entry("type", PLAIN_TYPE)?,
+        }
+        if has_cause {
+            let (time, tid) = (optional_millis(cause_time), cause_thread.map(thread_id));
+            map.serialize_entry("cause", &Cause { time, stack: index(marker.stack), tid })?;
+        }
         for (index, field) in fields.iter().enumerate() {
             let key = layout.profile.string(field.key);
             let taken = OWN_KEYS.contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
