@@ -19,7 +19,9 @@
 //! | `number`, `names` | numbers and words of the file |
 //! | `write/…`, `read/…` | model to file and back, by the same parts |
 
+use super::ReadError;
 use super::json_keys::top_level_keys;
+use crate::model::Profile;
 
 mod extension;
 mod names;
@@ -30,7 +32,6 @@ mod schema;
 mod upgrade;
 mod write;
 
-pub use read::read;
 pub use write::write;
 
 /// The version that is written.
@@ -47,9 +48,22 @@ pub fn begins(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
 }
 
+/// Reads a Firefox profile, processed or raw. Gives the version of the file as well.
+///
+/// # Errors
+/// If `bytes` are not a whole file of a known version, or contradict themselves so that nothing can be trusted.
+pub fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
+    if is_processed(bytes) { read::read(bytes) } else { raw::read(bytes) }
+}
+
+/// Whether `bytes` look like a Firefox profile.
+pub fn sniff(bytes: &[u8]) -> bool {
+    is_processed(bytes) || raw::sniff(bytes)
+}
+
 /// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version, or (the first files did
 /// not say) whose threads have strings of their own.
-pub fn sniff(bytes: &[u8]) -> bool {
+fn is_processed(bytes: &[u8]) -> bool {
     let Some((_, meta)) = top_level_keys(bytes).find(|(key, _)| *key == b"meta") else { return false };
     top_level_keys(meta).any(|(key, _)| key == VERSION_KEY) || is_first_version(bytes)
 }

@@ -60,7 +60,7 @@ impl Kinds {
         string_fields.entry("CompositorScreenshot".to_owned()).or_default().insert("url".to_owned());
         for schema in schemas {
             let Some(name) = &schema.name else { continue };
-            for field in schema.fields.iter().flatten() {
+            for field in schema.fields.iter().chain(&schema.data).flatten() {
                 let format = field.format.map_or("", |format| format.get());
                 let is_string = matches!(format, r#""unique-string""# | r#""flow-id""# | r#""terminating-flow-id""#);
                 if let (Some(key), true) = (&field.key, is_string) {

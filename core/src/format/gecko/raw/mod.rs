@@ -41,23 +41,17 @@ use self::process::Converter;
 use super::super::ReadError;
 use super::super::import_report::ImportReport;
 use super::super::json_keys::top_level_keys;
-use super::read::syntax_error;
+use super::read::{Repairs, import, syntax_error, text};
 use super::schema::{File, Numbers, Real};
+use super::upgrade::upgrade_raw;
+use crate::model::Profile;
 
 /// The versions that are read.
 const VERSIONS: std::ops::RangeInclusive<u64> = 3..=36;
 
-/// The version of processed files that a raw file is turned into.
-const PROCESSED_VERSION: f64 = 61.0;
-
-/// What a converted file has that is not text of the raw one.
-#[derive(Default)]
-pub(super) struct Made {
-    overhead: OnceCell<Box<RawValue>>,
-    log: OnceCell<Box<RawValue>>,
-    extensions: OnceCell<Box<RawValue>>,
-    embedded: OnceCell<Vec<Embedded>>,
-}
+/// The version of processed files that a raw file is turned into: with the tables that later ones share, and the last that
+/// had texts among the fields of marker schemas as raw files do.
+const PROCESSED_VERSION: f64 = 54.0;
 
 /// A process as version 3 and 4 have them; the first is the file itself.
 #[derive(Default)]
@@ -85,7 +79,8 @@ fn is_raw(text: &[u8]) -> bool {
                 has_version =
                     keys.any(|(key, value)| key == b"version" && value.first().is_some_and(u8::is_ascii_digit));
             }
-            b"threads" | b"libs" => has_threads = true,
+            // The last is that of files before version 3, which are refused by their version.
+            b"threads" | b"libs" | b"profileJSON" => has_threads = true,
             _ => {}
         }
         if has_version && has_threads {
@@ -95,24 +90,36 @@ fn is_raw(text: &[u8]) -> bool {
     false
 }
 
-/// Turns a raw file into a processed one.
+/// Reads a raw profile. Gives the version of the file as well.
 ///
 /// # Errors
-/// If it is no whole raw file of a known version, or its outer structure is not as it has to be.
-pub(super) fn convert<'a>(bytes: &'a [u8], made: &'a Made, report: &mut ImportReport) -> Result<File<'a>, ReadError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| ReadError::Syntax { offset: error.valid_up_to(), message: "not UTF-8".to_owned() })?;
-    let version = version(text)?;
+/// If `bytes` are no whole raw file of a known version, or its outer structure is not as it has to be.
+pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
+    let mut repairs = Repairs::default();
+    let text = text(bytes, &mut repairs);
+    let version = version(&text)?;
+    let embedded = OnceCell::new();
+    let mut file = convert(&text, version, &embedded, &mut repairs.0)?;
+    upgrade_raw(&mut file, version, &mut repairs);
+    Ok((import(file, repairs.0)?, Some(version)))
+}
+
+/// Turns a raw file into a processed one. `embedded` is where the texts inside of texts live.
+fn convert<'a>(
+    text: &'a str,
+    version: u64,
+    embedded: &'a OnceCell<Vec<Embedded>>,
+    report: &mut ImportReport,
+) -> Result<File<'a>, ReadError> {
     let file = Text { file: text };
-    let is_wrapped = !top_level_keys(bytes).any(|(key, _)| key == b"meta");
+    let is_wrapped = !top_level_keys(text.as_bytes()).any(|(key, _)| key == b"meta");
     let root = if is_wrapped { file.parse::<schema::Wrapped<'_>>(text, "")?.profile } else { file.parse(text, "")? };
-    Converter::new(file, made, version, root, report)?.convert()
+    Converter::new(file, embedded, version, root, report)?.convert()
 }
 
 /// The version, which is what has to be said of a file that can't be read because of it.
 fn version(text: &str) -> Result<u64, ReadError> {
-    let head: schema::Head = serde_json::from_str(text).map_err(|error| syntax_error(text.as_bytes(), &error))?;
+    let head: schema::Head = serde_json::from_str(text).map_err(|error| syntax_error(text, 0, &error))?;
     let meta = head.meta.or(head.profile.and_then(|profile| profile.meta));
     let version = meta.map_or(Value::Null, |meta| meta.version);
     let known = version.as_f64().and_then(|number| VERSIONS.clone().find(|known| as_f64(*known) == Some(number)));
@@ -157,7 +164,7 @@ impl<'a> Text<'a> {
     fn error(&self, part: &str, at: &str, error: &serde_json::Error) -> ReadError {
         let base = (part.as_ptr() as usize).checked_sub(self.file.as_ptr() as usize);
         let base = base.filter(|base| base + part.len() <= self.file.len());
-        match (syntax_error(part.as_bytes(), error), base) {
+        match (syntax_error(part, 0, error), base) {
             (error, Some(0)) if part.len() == self.file.len() => error,
             (ReadError::Syntax { offset, message }, Some(base)) => {
                 ReadError::Syntax { offset: base + offset, message: format!("{at}: {message}") }

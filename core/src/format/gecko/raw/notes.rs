@@ -42,9 +42,6 @@ pub(super) const OVERHEAD_WITHOUT_THREAD: Note = Note {
 pub(super) const TRACER_EVENT: Note =
     Note { code: "raw-tracer-event", message: "events of the JavaScript tracer name no string of its dictionary" };
 
-pub(super) const STATIC_FIELD: Note =
-    Note { code: "raw-static-field", message: "texts of marker schemas besides the description are left out" };
-
 pub(super) const SCHEMA_TWICE: Note = Note {
     code: "raw-schema-twice",
     message: "marker schemas of processes that have the name of another are left out",

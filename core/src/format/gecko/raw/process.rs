@@ -1,17 +1,20 @@
 //! The processes of a file. They are inside of each other; here they are met one after the other, each taken apart only
 //! while its threads are converted.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::schema::{Counter, Id, MarkerSchema, Meta, Page, PausedRange, Row, Str, Thread};
+use super::super::schema::{Counter, Fields, Id, MarkerSchema, Meta, PausedRange, Row, Str, Thread};
 use super::collect::Collector;
 use super::counter::{self, MainThread};
 use super::frames::{Code, Sources};
 use super::libs::Libs;
 use super::marker::Kinds;
-use super::meta::{self, Schemas};
+use super::meta::{self, Schemas, word};
 use super::notes::{
     COUNTERS_WITHOUT_THREAD, DEEP_PROCESS, LIB_WITHOUT_OFFSET, OVERHEAD_WITHOUT_THREAD, TOO_MANY_PAUSES,
 };
@@ -19,7 +22,7 @@ use super::schema::{Extension, Lib, Process, Thread as RawThread};
 use super::strings::Strings;
 use super::table::Table;
 use super::thread::{OfProcess, complete_old, copy, kept, pid_text};
-use super::{Embedded, File, ImportReport, Made, PROCESSED_VERSION, ReadError, Text, upgrade};
+use super::{Embedded, File, ImportReport, PROCESSED_VERSION, ReadError, Text, upgrade};
 
 /// How far processes are inside of each other at most. Firefox has one level, and each costs another look at what is in it.
 const MAX_DEPTH: u8 = 8;
@@ -27,7 +30,7 @@ const MAX_DEPTH: u8 = 8;
 /// A file on its way.
 pub(super) struct Converter<'r, 'a> {
     file: Text<'a>,
-    made: &'a Made,
+    embedded: &'a [Embedded],
     version: u64,
     /// Until it is its turn.
     root: Option<Process<'a>>,
@@ -40,7 +43,7 @@ pub(super) struct Converter<'r, 'a> {
     counters: Vec<Counter<'a>>,
     overhead: Vec<Value>,
     log: Map<String, Value>,
-    pages: Vec<Page<'a>>,
+    pages: Vec<Fields<'a>>,
     unknown_pids: usize,
     /// The first main thread of each pid.
     main_threads: FxHashMap<String, Row>,
@@ -73,24 +76,24 @@ impl<'r, 'a> Converter<'r, 'a> {
     /// Looks at all processes, for what has to be known before the first thread.
     pub(super) fn new(
         file: Text<'a>,
-        made: &'a Made,
+        made: &'a OnceCell<Vec<Embedded>>,
         version: u64,
         mut root: Process<'a>,
         report: &'r mut ImportReport,
     ) -> Result<Self, ReadError> {
         let mut schemas = Schemas::default();
-        schemas.add(version, root.meta.marker_schema.take(), "", report);
+        schemas.add(root.meta.marker_schema.take(), "", report);
         let mut children: Vec<Child<'a>> = Vec::new();
         if version < 5 {
             let embedded = embedded(file, version, &root)?;
-            made.embedded.get_or_init(|| embedded);
+            made.get_or_init(|| embedded);
         } else {
             let mut waiting = Vec::new();
             push_children(file, &mut waiting, root.processes, "", NO_PARENT, 1)?;
             while let Some(child) = waiting.pop() {
                 let at = path(&children, &child);
                 let mut process: Process<'a> = file.parse(child.text, at.trim_end_matches('.'))?;
-                schemas.add(version, process.meta.marker_schema.take(), &at, report);
+                schemas.add(process.meta.marker_schema.take(), &at, report);
                 if child.depth < MAX_DEPTH {
                     let parent = u32::try_from(children.len()).unwrap_or(NO_PARENT);
                     push_children(file, &mut waiting, process.processes, &at, parent, child.depth + 1)?;
@@ -107,7 +110,7 @@ impl<'r, 'a> Converter<'r, 'a> {
         Ok(Self {
             pause_budget: file.file.len() / 16,
             file,
-            made,
+            embedded: made.get().map_or(&[], Vec::as_slice),
             version,
             report,
             children,
@@ -131,7 +134,7 @@ impl<'r, 'a> Converter<'r, 'a> {
         let extensions = self.extensions(&meta)?;
         let start = meta.start_time.unwrap_or(0.0);
         let gathering_log = root.profile_gathering_log;
-        let embedded = self.made.embedded.get().map_or(&[][..], |embedded| embedded);
+        let embedded = self.embedded;
         let libs = embedded.first().and_then(|first| first.libs.as_deref());
         self.process(root, &meta, &Place { at: "", later: 0.0, libs })?;
         for process in embedded.iter().skip(1) {
@@ -148,13 +151,11 @@ impl<'r, 'a> Converter<'r, 'a> {
         meta.kept
             .retain(|(key, _)| !matches!(&**key, "extensions" | "shutdownTime" | "presymbolicated" | "symbolicated"));
         meta.kept.extend(kept([
-            ("extensions", extensions.then(|| self.made.extensions.get().map(|text| &**text)).flatten()),
-            ("symbolicated", meta::word(if is_symbolicated { "true" } else { "false" })),
+            ("extensions", extensions),
+            ("symbolicated", word(if is_symbolicated { "true" } else { "false" }).map(Cow::Borrowed)),
         ]));
-        let overhead = Some(self.overhead).filter(|overhead| !overhead.is_empty());
-        let overhead = overhead.and_then(|overhead| serde_json::value::to_raw_value(&overhead).ok());
-        let log = Some(self.log).filter(|log| !log.is_empty());
-        let log = log.and_then(|log| serde_json::value::to_raw_value(&log).ok());
+        let overhead = Some(self.overhead).filter(|overhead| !overhead.is_empty()).map(Value::Array);
+        let log = Some(self.log).filter(|log| !log.is_empty()).map(Value::Object);
         let (libs, tables) = self.collector.finish();
         Ok(File {
             meta: Some(meta),
@@ -164,9 +165,9 @@ impl<'r, 'a> Converter<'r, 'a> {
             shared: Some(tables),
             pages: Some(self.pages),
             kept: kept([
-                ("profilerOverhead", overhead.map(|text| &**self.made.overhead.get_or_init(|| text))),
-                ("profilingLog", log.map(|text| &**self.made.log.get_or_init(|| text))),
-                ("profileGatheringLog", gathering_log),
+                ("profilerOverhead", overhead.and_then(|overhead| made(&overhead))),
+                ("profilingLog", log.and_then(|log| made(&log))),
+                ("profileGatheringLog", gathering_log.map(Cow::Borrowed)),
             ]),
         })
     }
@@ -178,18 +179,16 @@ impl<'r, 'a> Converter<'r, 'a> {
         self.process(process, &meta, &Place { at, later, libs })
     }
 
-    /// Makes the resources of extensions.
-    fn extensions(&mut self, meta: &Meta<'a>) -> Result<bool, ReadError> {
+    /// Makes the resources of extensions. Gives them as processed files have them.
+    fn extensions(&mut self, meta: &Meta<'a>) -> Result<Option<Cow<'a, RawValue>>, ReadError> {
         let kept = meta.kept.iter().find(|(key, _)| key == "extensions");
-        let Some(text) = kept.map(|(_, text)| text.get()).filter(|text| *text != "null") else { return Ok(false) };
-        let table: Table<Extension<'a>> = self.file.parse(text, "meta.extensions")?;
+        let Some((_, Cow::Borrowed(text))) = kept else { return Ok(None) };
+        let table: Option<Table<Extension<'a>>> = self.file.parse(text.get(), "meta.extensions")?;
+        let Some(table) = table else { return Ok(None) };
         for extension in &table.rows {
             self.collector.add_extension(extension);
         }
-        if let Some(columns) = meta::extensions(&table) {
-            self.made.extensions.get_or_init(|| columns);
-        }
-        Ok(true)
+        Ok(made(&meta::extensions(&table)))
     }
 
     fn process(&mut self, process: Process<'a>, meta: &Meta<'a>, place: &Place<'_, 'a>) -> Result<(), ReadError> {
@@ -239,10 +238,7 @@ impl<'r, 'a> Converter<'r, 'a> {
             (Some(_), None) => self.report.note(OVERHEAD_WITHOUT_THREAD, || format!("{at}profilerOverhead")),
             (None, _) => {}
         }
-        for mut page in process.pages.into_iter().flatten() {
-            page.tab_id = page.tab_id.or(page.browsing_context_id.take());
-            self.pages.push(page);
-        }
+        self.pages.extend(process.pages.into_iter().flatten());
         if let Some(log) = process.profiling_log
             && let Ok(Value::Object(log)) = serde_json::from_str(log.get())
         {
@@ -276,6 +272,11 @@ impl<'r, 'a> Converter<'r, 'a> {
         self.threads.push(thread);
         Ok(is_main.then(|| MainThread { row: *self.main_threads.entry(pid.clone()).or_insert(row), pid }))
     }
+}
+
+/// A value as text, to be kept.
+fn made<'a>(value: &Value) -> Option<Cow<'a, RawValue>> {
+    serde_json::value::to_raw_value(value).ok().map(Cow::Owned)
 }
 
 /// The path to a process, with a dot behind.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::schema::{Id, JsTracer, Meta, Page, PausedRange, Payload, Real, Row, Str, Wide};
+use super::super::schema::{Fields, Id, JsTracer, Meta, PausedRange, Payload, Real, Row, Str, Wide};
 use super::table::{Table, rows};
 
 /// The process that wrote the file, or one of its children.
@@ -28,7 +28,7 @@ pub(super) struct Process<'a> {
     #[serde(borrow, default)]
     pub profiler_overhead: Option<Overhead<'a>>,
     #[serde(borrow, default)]
-    pub pages: Option<Vec<Page<'a>>>,
+    pub pages: Option<Vec<Fields<'a>>>,
     #[serde(borrow, default)]
     pub paused_ranges: Option<Vec<PausedRange<'a>>>,
     #[serde(borrow, default)]
@@ -78,7 +78,7 @@ pub(super) struct Thread<'a> {
     #[serde(borrow)]
     pub name: Str<'a>,
     #[serde(borrow, default)]
-    pub process_type: Option<Str<'a>>,
+    pub process_type: Option<&'a RawValue>,
     /// Used if it is a string.
     #[serde(borrow, default)]
     pub process_name: Option<&'a RawValue>,

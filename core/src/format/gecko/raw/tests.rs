@@ -31,14 +31,14 @@ fn file(threads: &str, more: &str) -> String {
 
 fn converted<T>(text: &str, look: impl FnOnce(&File<'_>) -> T) -> (T, Vec<Warning>) {
     let mut report = ImportReport::default();
-    let made = Made::default();
-    let file = convert(text.as_bytes(), &made, &mut report).unwrap_or_else(|error| panic!("{error}"));
+    let embedded = OnceCell::new();
+    let version = version(text).unwrap_or_else(|error| panic!("{error}"));
+    let file = convert(text, version, &embedded, &mut report).unwrap_or_else(|error| panic!("{error}"));
     (look(&file), report.into_warnings())
 }
 
 fn refused(text: &str) -> String {
-    let made = Made::default();
-    convert(text.as_bytes(), &made, &mut ImportReport::default()).err().expect("no raw file").to_string()
+    read(text.as_bytes()).expect_err("no raw file").to_string()
 }
 
 fn threads<'f, 'a>(file: &'f File<'a>) -> &'f [Thread<'a>] {
@@ -179,15 +179,6 @@ fn backtraces_become_causes_and_allocations_tables() {
 }
 
 #[test]
-fn schemas_get_fields_and_description() {
-    converted(&file("", ""), |file| {
-        let schema = &file.meta.as_ref().and_then(|meta| meta.marker_schema.as_ref()).expect("schemas")[0];
-        assert_eq!(schema.description.as_ref().expect("a text").0, "of all");
-        assert_eq!(schema.fields.as_ref().expect("fields").len(), 1);
-    });
-}
-
-#[test]
 fn rows_that_do_not_exist_are_marked() {
     let broken =
         thread("[[9, 0, 0], [-1, 1, 0], [1.5, 2, 0]]", "[]").replace("[0, 3]]", "[0, 3], [9, 1], [5, 2], [1, 99]]");
@@ -223,7 +214,7 @@ fn old_processes_are_text_in_text() {
     let ((), warnings) = converted(&text, |file| {
         let pids: Vec<_> = threads(file).iter().map(|thread| thread.pid.clone()).collect();
         assert_eq!(pids, [1, 2].map(|number| Id::Text(format!("Unknown Process {number}"))));
-        assert_eq!(threads(file)[1].process_type.as_ref().expect("a type").0, "tab");
+        assert_eq!(threads(file)[1].process_type.expect("a type").get(), "\"tab\"");
         let libs = file.libs.as_ref().expect("libraries");
         assert_eq!((libs.len(), &*libs[0].name.as_ref().expect("a name").0), (1, "x"));
         assert_eq!(file.meta.as_ref().and_then(|meta| meta.categories.as_ref()).expect("categories").len(), 8);

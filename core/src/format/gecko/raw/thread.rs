@@ -8,6 +8,7 @@ use super::super::schema::{self, Flag, Id, JsTracer, PausedRange, Real, Samples,
 use super::collect::Collector;
 use super::frames::{self, Code, Stacks, Uses};
 use super::marker::{self, Kinds};
+use super::meta::word;
 use super::notes::TRACER_EVENT;
 use super::numbers;
 use super::schema::{Sample, Thread};
@@ -67,11 +68,11 @@ impl<'a> OfProcess<'_, 'a> {
             native_allocations: processed.native_allocations,
             js_tracer: thread.js_tracer_events.and_then(|tracer| self.js_tracer(collector, tracer, at, report)),
             kept: kept([
-                ("eTLD+1", thread.site),
-                ("isPrivateBrowsing", thread.is_private_browsing),
-                ("userContextId", thread.user_context_id),
-                ("tracedValuesBuffer", thread.traced_values),
-                ("tracedObjectShapes", thread.traced_object_shapes),
+                ("eTLD+1", thread.site.map(Cow::Borrowed)),
+                ("isPrivateBrowsing", thread.is_private_browsing.map(Cow::Borrowed)),
+                ("userContextId", thread.user_context_id.map(Cow::Borrowed)),
+                ("tracedValuesBuffer", thread.traced_values.map(Cow::Borrowed)),
+                ("tracedObjectShapes", thread.traced_object_shapes.map(Cow::Borrowed)),
             ]),
             ..schema::Thread::default()
         }
@@ -130,8 +131,8 @@ pub(super) fn pid_text(pid: Id, unknown: &mut usize) -> String {
 
 /// Those of some keys that are there, to be kept as they are.
 pub(super) fn kept<'a, const N: usize>(
-    values: [(&'static str, Option<&'a RawValue>); N],
-) -> Vec<(Cow<'a, str>, &'a RawValue)> {
+    values: [(&'static str, Option<Cow<'a, RawValue>>); N],
+) -> Vec<(Cow<'a, str>, Cow<'a, RawValue>)> {
     values.into_iter().filter_map(|(key, value)| Some((key.into(), value?))).collect()
 }
 
@@ -150,13 +151,12 @@ pub(super) fn complete_old(version: u64, thread: &mut Thread<'_>) {
     if version > 3 || thread.process_type.is_some() {
         return;
     }
-    let kind = match &*thread.name.0 {
+    thread.process_type = match &*thread.name.0 {
         "Content" => {
             thread.name = Str("GeckoMain".into());
-            "tab"
+            word(r#""tab""#)
         }
-        "Plugin" => "plugin",
-        _ => "default",
+        "Plugin" => word(r#""plugin""#),
+        _ => word(r#""default""#),
     };
-    thread.process_type = Some(Str(kind.into()));
 }

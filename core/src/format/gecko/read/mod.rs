@@ -34,7 +34,7 @@ use crate::format::import_report::ImportReport;
 use crate::model::{ProcessId, Profile, ProfileBuilder};
 
 pub(super) use kept::{VERSION_PATH, compact};
-pub(super) use parse::syntax_error;
+pub(super) use parse::{syntax_error, text};
 pub(super) use repair::Repairs;
 pub(super) use samples::VALUE_COLUMNS;
 
@@ -43,9 +43,9 @@ pub(super) use samples::VALUE_COLUMNS;
 ///
 /// # Errors
 /// If `bytes` are not a whole file of a known version, or contradict themselves so that nothing can be trusted.
-pub fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
+pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
     let mut repairs = Repairs::default();
-    let text = parse::text(bytes, &mut repairs);
+    let text = text(bytes, &mut repairs);
     let (file, version) = parse::file(&text)?;
     let own = if version == VERSION { parse::own(&file, &text)? } else { None };
     let profile = convert(file, version, own.as_ref(), repairs)?;

@@ -40,7 +40,7 @@ struct ExtensionHead<'a> {
 }
 
 /// The text of a file. What is not UTF-8 in it is replaced.
-pub(super) fn text<'a>(bytes: &'a [u8], repairs: &mut Repairs) -> Cow<'a, str> {
+pub(in super::super) fn text<'a>(bytes: &'a [u8], repairs: &mut Repairs) -> Cow<'a, str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_or_else(
         |error| {

@@ -78,6 +78,19 @@ pub(super) fn upgrade(file: &mut File<'_>, from: u32, repairs: &mut Repairs) {
     }
 }
 
+/// Brings what became of a raw file of version `from` up to its time: what raw and processed files changed alike.
+pub(super) fn upgrade_raw(file: &mut File<'_>, from: u64, repairs: &mut Repairs) {
+    let steps: [(u64, Step); 4] = [
+        (17, payloads::number_windows),
+        (22, schemas::add_usual_schemas),
+        (23, payloads::rename_tabs),
+        (26, schemas::add_shown_fields),
+    ];
+    for (_, step) in steps.iter().filter(|(version, _)| *version > from) {
+        step(file, repairs);
+    }
+}
+
 /// All threads.
 fn threads_mut<'f, 'a>(file: &'f mut File<'a>) -> impl Iterator<Item = &'f mut Thread<'a>> {
     file.threads.iter_mut().flatten()
