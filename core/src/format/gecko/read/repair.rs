@@ -115,7 +115,7 @@ impl Repairs {
         let longest = all().filter_map(|(_, rows)| *rows).max().unwrap_or(0);
         let said = length.and_then(|length| length.0).map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         let rows = said.map_or(longest, |said| said.min(longest));
-        if said.is_none_or(|said| said != rows) && (length.is_some() || longest > 0) {
+        if said.is_some_and(|said| said != longest) {
             self.0.note(LENGTH, || format!("{at}.length"));
         }
         for (column, stored) in all() {
@@ -129,6 +129,11 @@ impl Repairs {
             }
         }
         rows
+    }
+
+    /// A table whose length is not that of its columns.
+    pub(in super::super) fn wrong_length(&mut self, place: impl FnOnce() -> String) {
+        self.0.note(LENGTH, place);
     }
 
     /// A table that is not there.

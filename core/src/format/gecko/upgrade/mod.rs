@@ -73,6 +73,11 @@ const STEPS: &[(u32, Step)] = &[
 
 /// Brings a file of version `from` to the newest.
 pub(super) fn upgrade(file: &mut File<'_>, from: u32, repairs: &mut Repairs) {
+    if from < 30 {
+        for (index, thread) in threads_mut(file).enumerate() {
+            cut_markers(thread, index, repairs);
+        }
+    }
     for (_, step) in STEPS.iter().filter(|(version, _)| *version > from) {
         step(file, repairs);
     }
@@ -89,6 +94,28 @@ pub(super) fn upgrade_raw(file: &mut File<'_>, from: u64, repairs: &mut Repairs)
     for (_, step) in steps.iter().filter(|(version, _)| *version > from) {
         step(file, repairs);
     }
+}
+
+/// Cuts what is behind the length that a table of markers says, as long as steps add to it.
+fn cut_markers(thread: &mut Thread<'_>, index: usize, repairs: &mut Repairs) {
+    let Some(markers) = &mut thread.markers else { return };
+    let Some(length) = markers.length.take().and_then(|length| length.0) else { return };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let columns = [
+        markers.name.as_mut().map(|column| cut(column, length)),
+        markers.time.as_mut().map(|column| cut(column, length)),
+        markers.data.as_mut().map(|column| cut(column, length)),
+        markers.category.as_mut().map(|column| cut(column, length)),
+    ];
+    if columns.contains(&Some(true)) {
+        repairs.wrong_length(|| format!("threads[{index}].markers.length"));
+    }
+}
+
+fn cut<T>(column: &mut Vec<T>, length: usize) -> bool {
+    let is_longer = column.len() > length;
+    column.truncate(length);
+    is_longer
 }
 
 /// All threads.

@@ -42,9 +42,6 @@ pub(super) fn dom_events_to_pairs(file: &mut File<'_>, _repairs: &mut Repairs) {
             names.push(name);
             data.push(payload);
         }
-        if let Some(super::super::schema::Wide(Some(length))) = &mut markers.length {
-            *length = times.len() as u64;
-        }
         super::threads::sort_markers(markers);
     }
 }
