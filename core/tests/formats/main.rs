@@ -2,3 +2,4 @@
 
 mod fixtures;
 mod gecko;
+mod gecko_hostile;
