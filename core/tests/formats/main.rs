@@ -2,4 +2,5 @@
 
 mod fixtures;
 mod gecko;
+mod gecko_hostile;
 mod gecko_raw;

@@ -8,6 +8,9 @@ use super::number::Exact;
 /// The version of this structure. A file with another one is refused.
 pub(super) const EXTENSION_VERSION: u32 = 1;
 
+/// What it is called.
+pub(super) const FORMAT: &str = "meta.traceview";
+
 /// Corrections to a column: where the file says something else than the model.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct Patch<T> {
@@ -243,7 +246,7 @@ pub(super) struct Process {
     pub exit_signal: Option<i32>,
 }
 
-#[derive(Serialize, Deserialize, Debug)]
+#[derive(Serialize, Deserialize, Clone, Debug)]
 #[serde(untagged)]
 pub(super) enum OsId {
     Number(i64),
@@ -433,6 +436,8 @@ pub(super) struct Markers {
     pub origin: bool,
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub cause_time: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub cause_thread: Patch<OsId>,
 }
 
 impl<T> Default for Patch<T> {

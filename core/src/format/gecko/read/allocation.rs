@@ -32,6 +32,9 @@ pub(super) fn read(
     ];
     let rows = repairs.rows(at, table.length, &required, &optional);
     let timed = Timed::read(repairs, at, rows, table.time.take(), None);
+    if timed.len() == 0 {
+        return Ok(AllocationTable::default());
+    }
     let mut allocations = AllocationTable {
         weight_unit: weight_unit(table.weight_type.as_ref().map(|kind| &*kind.0).or(Some("bytes")), at, repairs),
         ..AllocationTable::default()

@@ -112,7 +112,8 @@ fn columns(samples: CounterSamples<'_>, at: &str, repairs: &mut Repairs) -> Colu
         }
         deltas.push(if count.is_nan() { 0.0 } else { count });
         if let Some(number) = &samples.number {
-            operations.push(number.get(row).unwrap_or(0.0) as i64);
+            let known = number.get(row);
+            operations.push(known.map_or(0, |known| number.whole(row).unwrap_or(known as i64)));
         }
     }
     (timed.time, deltas, operations)

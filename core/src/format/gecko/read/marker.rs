@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::super::extension::{self as key, Extension};
 use super::super::schema::{self, Cause, Fields, Id, MarkerSchema as InFileSchema, Payload, Real, Row};
 use super::code::Code;
+use super::extension::os_id;
 use super::kept::compact;
 use super::marker_schema;
 use super::payload::field_value;
@@ -167,7 +168,7 @@ impl Markers {
             (0..rows).map(|row| entry(table.category.as_ref(), row).get().unwrap_or(u32::MAX)).collect();
         apply(&own.category, &mut categories, format_args!("{own_at}.category"))?;
         let mut markers = MarkerTable::default();
-        let mut cause_times = Vec::new();
+        let (mut cause_times, mut cause_threads) = (Vec::new(), Vec::new());
         for row in 0..rows {
             let data = table.data.as_ref().and_then(|data| data.get(row));
             let fields = data.filter(|data| data.may_hold("\"cause\"")).and_then(Payload::fields);
@@ -187,14 +188,18 @@ impl Markers {
             });
             if own.origin {
                 cause_times.push(cause.time.and_then(Time::from_millis_f64));
-                markers.set_last_origin(origin(table, row, &cause, None));
+                let origin = origin(table, row, &cause, None);
+                cause_threads.push(origin.cause_thread.clone());
+                markers.set_last_origin(origin);
             }
         }
         if own.origin {
             let exact = own.cause_time.with(moments(&own.cause_time.value));
             apply(&exact, &mut cause_times, format_args!("{own_at}.causeTime"))?;
-            for (origin, time) in markers.origin.iter_mut().zip(cause_times) {
-                origin.cause_time = time;
+            let ids = own.cause_thread.with(own.cause_thread.value.iter().map(|id| Some(os_id(id))).collect());
+            apply(&ids, &mut cause_threads, format_args!("{own_at}.causeThread"))?;
+            for (origin, (time, id)) in markers.origin.iter_mut().zip(cause_times.into_iter().zip(cause_threads)) {
+                (origin.cause_time, origin.cause_thread) = (time, id);
             }
         }
         Ok(markers)

@@ -3,7 +3,8 @@
 //!
 //! * A file that is no JSON, or of a version that is not known, is refused; what else is wrong in the file of another tool
 //!   is repaired and noted (`repair`), as long as the rest can be trusted.
-//! * What `traceview` says in a file of our own is believed only as a whole: what is wrong there is refused.
+//! * What `traceview` says in a file of our own is believed only as a whole: if anything in the file is not as it was
+//!   written, it is read as the file of another tool, and that is noted.
 //! * Nothing that a file says can make this panic.
 
 mod allocation;
@@ -29,9 +30,9 @@ use self::parse::Own;
 use self::rows::Rows;
 use super::super::ReadError;
 use super::schema::File;
-use super::{VERSION, upgrade};
+use super::{VERSION, extension as key, upgrade};
 use crate::format::import_report::ImportReport;
-use crate::model::{ProcessId, Profile, ProfileBuilder};
+use crate::model::{ProcessId, Profile, ProfileBuilder, Warning};
 
 pub(super) use kept::{VERSION_PATH, compact};
 pub(super) use parse::{syntax_error, text};
@@ -46,9 +47,27 @@ pub(super) use samples::VALUE_COLUMNS;
 pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
     let mut repairs = Repairs::default();
     let text = text(bytes, &mut repairs);
-    let (file, version) = parse::file(&text)?;
-    let own = if version == VERSION { parse::own(&file, &text)? } else { None };
-    let profile = convert(file, version, own.as_ref(), repairs)?;
+    let (mut file, version) = parse::file(&text)?;
+    let has_own = file.meta.as_ref().is_some_and(|meta| meta.traceview.is_some());
+    if has_own {
+        let ours = if version == VERSION {
+            parse::own(&file, &text).and_then(|own| convert(file, version, Some(&own), Repairs::default()))
+        } else {
+            let found = version.to_string();
+            Err(ReadError::Version { format: "files with meta.traceview", found, supported: VERSION.to_string() })
+        };
+        match ours {
+            Ok(profile) => return Ok((profile, Some(version.into()))),
+            // A newer version of this program knows how to read it.
+            Err(error @ ReadError::Version { format: key::FORMAT, .. }) => return Err(error),
+            Err(error) => {
+                let message = "the file was changed after it was written: what only traceview had said is left out";
+                repairs.note("traceview-ignored", message, || error.to_string());
+                file = parse::file(&text)?.0;
+            }
+        }
+    }
+    let profile = convert(file, version, None, repairs)?;
     Ok((profile, Some(version.into())))
 }
 
@@ -100,6 +119,14 @@ fn convert(mut file: File<'_>, version: u32, own: Option<&Own>, mut repairs: Rep
         }
         None => meta::of_other_tool(&meta, &mut repairs),
     };
-    builder.meta_mut().warnings.extend(repairs.0.into_warnings());
+    let warnings = repairs.0.into_warnings();
+    match warnings.first() {
+        // What had to be repaired is not what was written.
+        Some(Warning { message, first, .. }) if own.is_some() => {
+            let path = first.clone().unwrap_or_default();
+            return Err(ReadError::Value { path, message: message.clone() });
+        }
+        _ => builder.meta_mut().warnings.extend(warnings),
+    }
     Ok(builder.finish()?)
 }

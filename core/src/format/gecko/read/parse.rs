@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::extension::{EXTENSION_VERSION, Extension, Thread};
+use super::super::extension::{EXTENSION_VERSION, Extension, FORMAT as EXTENSION_FORMAT, Thread};
 use super::super::schema::File;
 use super::super::{FORMAT, LATEST};
 use super::repair::Repairs;
@@ -83,22 +83,23 @@ fn known_version(text: &str) -> Result<u32, ReadError> {
     })
 }
 
-/// What `traceview` says, if the file is of our own.
-pub(super) fn own(file: &File<'_>, text: &str) -> Result<Option<Own>, ReadError> {
-    let Some(meta) = file.meta.as_ref().and_then(|meta| meta.traceview) else { return Ok(None) };
+/// What `traceview` says in a file of our own.
+pub(super) fn own(file: &File<'_>, text: &str) -> Result<Own, ReadError> {
+    let meta = file.meta.as_ref().and_then(|meta| meta.traceview);
+    let meta = meta.ok_or_else(|| wrong(format_args!("meta.traceview"), "missing"))?;
     if let Ok(head) = serde_json::from_str::<ExtensionHead<'_>>(meta.get())
         && head.version.get().parse() != Ok(EXTENSION_VERSION)
     {
         let found = head.version.get().to_owned();
         let supported = EXTENSION_VERSION.to_string();
-        return Err(ReadError::Version { format: "meta.traceview", found, supported });
+        return Err(ReadError::Version { format: EXTENSION_FORMAT, found, supported });
     }
     let mut threads = Vec::new();
     for (index, thread) in file.threads.iter().flatten().enumerate() {
         let missing = || wrong(format_args!("threads[{index}].traceview"), "missing, though meta has it");
         threads.push(parse(text, thread.traceview.ok_or_else(missing)?)?);
     }
-    Ok(Some(Own { meta: parse(text, meta)?, threads }))
+    Ok(Own { meta: parse(text, meta)?, threads })
 }
 
 /// A part of `text`.

@@ -137,10 +137,7 @@ impl Reader<'_> {
         samples.weight_unit = weight_unit(table.weight_type.as_ref().map(|kind| &*kind.0), at, repairs);
         samples.weight = exactly(table.weight.as_ref(), own.weight_kind, &rows, format_args!("{at}.weight"))?;
         if let Some(cpu) = &table.thread_cpu_delta {
-            let ns = |row: &usize| match cpu {
-                Numbers::Whole(values) => values.get(*row).filter(|ns| **ns != Numbers::NONE).copied(),
-                Numbers::Real(_) => None,
-            };
+            let ns = |row: &usize| cpu.get(*row).and_then(|_| cpu.whole(*row));
             samples.cpu =
                 rows.iter().map(|row| ns(row).map_or(CpuDelta::UNKNOWN, |ns| CpuDelta::new(Nanos(ns)))).collect();
         }
@@ -237,7 +234,7 @@ pub(super) fn select(numbers: &Numbers, timed: &Timed, at: &str, repairs: &mut R
             let values: Vec<i64> = timed.file_rows().map(one).collect();
             if values.iter().all(|value| *value == 1) { Values::Ones } else { Values::Integer(values) }
         }
-        Numbers::Real(_) => Values::Float(timed.file_rows().map(|row| numbers.get(row).unwrap_or(0.0)).collect()),
+        Numbers::Real(..) => Values::Float(timed.file_rows().map(|row| numbers.get(row).unwrap_or(0.0)).collect()),
     }
 }
 
@@ -257,13 +254,8 @@ pub(super) fn exactly(
         }
         key::ValueKind::Integer => {
             let column = column()?;
-            let one = |row: &usize| match column {
-                Numbers::Whole(values) => values.get(*row).copied(),
-                // A whole number beyond i64 is none that was written.
-                Numbers::Real(_) => None,
-            };
             let not_whole = |row: &usize| wrong(format_args!("{at}[{row}]"), "not a whole number");
-            let values = rows.iter().map(|row| one(row).ok_or_else(|| not_whole(row)));
+            let values = rows.iter().map(|row| column.whole(*row).ok_or_else(|| not_whole(row)));
             Ok(Values::Integer(values.collect::<Result<_, _>>()?))
         }
     }
@@ -292,7 +284,7 @@ fn cpu_times(cpu: &Numbers, ns: i64, timed: &Timed, at: &str, repairs: &mut Repa
                 }
                 Some(amount) => amount.checked_mul(ns).map(Nanos),
             },
-            Numbers::Real(_) => match cpu.get(row) {
+            Numbers::Real(..) => match cpu.get(row) {
                 None => {
                     times.push(CpuDelta::UNKNOWN);
                     continue;

@@ -30,8 +30,8 @@ pub(in super::super) struct Wide(pub Option<u64>);
 pub(in super::super) enum Numbers {
     /// [`Numbers::NONE`] where there is none.
     Whole(Vec<i64>),
-    /// NaN where there is none.
-    Real(Vec<f64>),
+    /// NaN where there is none. With the rows of whole numbers that a double cannot hold, ascending.
+    Real(Vec<f64>, Vec<(usize, i64)>),
 }
 
 impl Row {
@@ -81,7 +81,7 @@ impl Numbers {
     pub(in super::super) fn len(&self) -> usize {
         match self {
             Self::Whole(values) => values.len(),
-            Self::Real(values) => values.len(),
+            Self::Real(values, _) => values.len(),
         }
     }
 
@@ -90,28 +90,51 @@ impl Numbers {
     pub(in super::super) fn get(&self, row: usize) -> Option<f64> {
         match self {
             Self::Whole(values) => values.get(row).filter(|value| **value != Self::NONE).map(|value| *value as f64),
-            Self::Real(values) => values.get(row).copied().filter(|value| !value.is_nan()),
+            Self::Real(values, _) => values.get(row).copied().filter(|value| !value.is_nan()),
+        }
+    }
+
+    /// Entry `row`, if it is a whole number.
+    #[expect(clippy::cast_possible_truncation, reason = "whole, and what a double cannot hold is listed")]
+    pub(in super::super) fn whole(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::Whole(values) => values.get(row).copied(),
+            Self::Real(values, exact) => match exact.binary_search_by_key(&row, |(row, _)| *row) {
+                Ok(listed) => Some(exact[listed].1),
+                Err(_) => values.get(row).filter(|value| value.fract() == 0.0).map(|value| *value as i64),
+            },
         }
     }
 
     fn push_whole(&mut self, value: i64) {
         match self {
             Self::Whole(values) => values.push(value),
-            Self::Real(values) => values.push(real(value)),
+            Self::Real(values, exact) => {
+                if is_beyond_doubles(value) {
+                    exact.push((values.len(), value));
+                }
+                values.push(real(value));
+            }
         }
     }
 
     fn push_real(&mut self, value: f64) {
         match self {
             Self::Whole(values) => {
+                let listed = values.iter().copied().enumerate().filter(|(_, value)| is_beyond_doubles(*value));
+                let listed = listed.collect();
                 let mut reals: Vec<f64> = Vec::with_capacity(values.capacity());
                 reals.extend(values.iter().map(|value| real(*value)));
                 reals.push(value);
-                *self = Self::Real(reals);
+                *self = Self::Real(reals, listed);
             }
-            Self::Real(values) => values.push(value),
+            Self::Real(values, _) => values.push(value),
         }
     }
+}
+
+fn is_beyond_doubles(value: i64) -> bool {
+    value.unsigned_abs() > 1 << 53
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of the file are doubles to all other tools")]
@@ -411,9 +434,13 @@ mod tests {
         let whole: Numbers = serde_json::from_str("[1, null, -5]").expect("numbers");
         assert_eq!(whole, Numbers::Whole(vec![1, Numbers::NONE, -5]));
         assert_eq!((whole.get(0), whole.get(1), whole.get(9)), (Some(1.0), None, None));
-        let Numbers::Real(real) = serde_json::from_str("[1, null, 0.5, 2]").expect("numbers") else {
+        let Numbers::Real(real, _) = serde_json::from_str("[1, null, 0.5, 2]").expect("numbers") else {
             panic!("has a fraction")
         };
+        let mixed: Numbers =
+            serde_json::from_str("[9007199254740993, 0.5, 9223372036854775807, 3.0]").expect("numbers");
+        let exact = [Some(9_007_199_254_740_993), None, Some(i64::MAX), Some(3)];
+        assert_eq!([0, 1, 2, 3].map(|row| mixed.whole(row)), exact);
         assert!(real[1].is_nan());
         assert_eq!((real[0], real[2], real[3]), (1.0, 0.5, 2.0));
     }

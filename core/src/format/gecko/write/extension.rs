@@ -274,6 +274,13 @@ fn payloads(profile: &Profile) -> Payloads {
     columns
 }
 
+pub(super) fn os_id(id: &model::OsId) -> OsId {
+    match id {
+        model::OsId::Number(number) => OsId::Number(*number),
+        model::OsId::Text(text) => OsId::Text(text.to_string()),
+    }
+}
+
 fn process(process: &model::Process) -> Process {
     let (exit_code, exit_signal) = match process.exit {
         Some(model::ExitStatus::Code(code)) => (Some(code), None),
@@ -281,10 +288,7 @@ fn process(process: &model::Process) -> Process {
         None => (None, None),
     };
     Process {
-        pid: match &process.pid {
-            model::OsId::Number(number) => OsId::Number(*number),
-            model::OsId::Text(text) => OsId::Text(text.to_string()),
-        },
+        pid: os_id(&process.pid),
         parent: index(process.parent),
         name: id(process.name),
         command_line: process.command_line.iter().copied().map(id).collect(),

@@ -3,11 +3,11 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::extension::{id, optional_millis, time_patch};
+use super::extension::{id, optional_millis, os_id, time_patch};
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
 use super::schema::{FieldShape, OWN_KEYS, shape};
 use super::shared::index;
-use super::{Out, Written, kept};
+use super::{Out, Written, is_exact, kept};
 use crate::format::gecko::extension::{Markers, Patch};
 use crate::model::{Field, FieldValue, Marker, MarkerOrigin, MarkerTiming, OsId, PayloadId, Thread, Time};
 
@@ -35,6 +35,16 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) ->
 
 pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
     let markers = &thread.markers;
+    let (mut cause_time, mut cause_thread) = (Patch::default(), Patch::default());
+    for (row, (origin, stack)) in (0..).zip(markers.origin.iter().zip(&markers.stack)) {
+        // In the file a cause is a stack first of all.
+        if let Some(time) = origin.cause_time.filter(|time| stack.is_none() || !is_exact(*time)) {
+            cause_time.push(row, time.0);
+        }
+        if let Some(id) = origin.cause_thread.as_ref().filter(|_| stack.is_none()) {
+            cause_thread.push(row, os_id(id));
+        }
+    }
     let moments = |moment: fn(&MarkerTiming) -> Option<Time>| {
         // A time that is not used needs no correction.
         time_patch(markers.timing.iter().map(move |timing| moment(timing).unwrap_or_default()))
@@ -50,7 +60,8 @@ pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
             markers.category.iter().copied().map(id),
         ),
         origin: !markers.origin.is_empty(),
-        cause_time: time_patch(markers.origin.iter().map(|origin| origin.cause_time.unwrap_or_default())),
+        cause_time,
+        cause_thread,
     }
 }
 
@@ -102,7 +113,7 @@ struct MarkerData<'a> {
 struct Cause<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    stack: Option<u32>,
+    stack: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     tid: Option<FileId<'a>>,
 }
@@ -129,8 +140,7 @@ impl Serialize for MarkerData<'_> {
         let origin = self.origin;
         let cause_time = origin.and_then(|origin| origin.cause_time);
         let cause_thread = origin.and_then(|origin| origin.cause_thread.as_ref());
-        let has_cause = marker.stack.is_some() || cause_time.is_some() || cause_thread.is_some();
-        if layout.of_firefox && marker.schema.is_none() && fields.is_empty() && !has_cause {
+        if layout.of_firefox && marker.schema.is_none() && fields.is_empty() && marker.stack.is_none() {
             return serializer.serialize_none();
         }
         let mut map = serializer.serialize_map(None)?;
@@ -144,9 +154,9 @@ impl Serialize for MarkerData<'_> {
             }
             None => map.serialize_entry("type", PLAIN_TYPE)?,
         }
-        if has_cause {
+        if let Some(stack) = marker.stack {
             let (time, tid) = (optional_millis(cause_time), cause_thread.map(thread_id));
-            map.serialize_entry("cause", &Cause { time, stack: index(marker.stack), tid })?;
+            map.serialize_entry("cause", &Cause { time, stack: id(stack), tid })?;
         }
         for (index, field) in fields.iter().enumerate() {
             let key = layout.profile.string(field.key);
