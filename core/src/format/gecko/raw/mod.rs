@@ -210,6 +210,6 @@ fn numbers(values: impl Iterator<Item = Real> + Clone) -> Numbers {
         let whole = values.map(|Real(value)| if value.is_nan() { Numbers::NONE } else { value as i64 });
         Numbers::Whole(whole.collect())
     } else {
-        Numbers::Real(values.map(|Real(value)| value).collect())
+        Numbers::Real(values.map(|Real(value)| value).collect(), Vec::new())
     }
 }
