@@ -61,7 +61,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: |bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into()))),
+        read: gecko::read,
         write: Some(gecko::write),
     },
     Format {

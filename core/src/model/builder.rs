@@ -6,8 +6,9 @@ use super::check::{self, Invalid};
 use super::stack_index::StackIndex;
 use super::{
     Category, Crate, CrateId, Frame, FrameId, Function, FunctionId, Library, LibraryId, Mapping, Meta, NativeSymbol,
-    NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, Source, SourceId, StackId,
-    StandardCategory, StringId, Tables, Thread, ThreadId, ValueType, ValueTypeId,
+    NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, ScriptFrame, ScriptFrameId, Source,
+    SourceId, SourceLocation, SourceLocationId, StackId, StandardCategory, StringId, Tables, Thread, ThreadId,
+    ValueType, ValueTypeId,
 };
 use super::{Counter, Field, FlowMember, Label, LabelSetId, MarkerSchema, MarkerSchemaId};
 
@@ -20,6 +21,8 @@ pub struct ProfileBuilder {
     crates: FxHashMap<Crate, CrateId>,
     resources: FxHashMap<Resource, ResourceId>,
     sources: FxHashMap<Source, SourceId>,
+    source_locations: FxHashMap<SourceLocation, SourceLocationId>,
+    script_frames: FxHashMap<ScriptFrame, ScriptFrameId>,
     native_symbols: FxHashMap<NativeSymbol, NativeSymbolId>,
     functions: FxHashMap<Function, FunctionId>,
     frames: FxHashMap<Frame, FrameId>,
@@ -80,7 +83,13 @@ impl ProfileBuilder {
     /// If there is none for a stack that is in use.
     pub fn replace_stacks(&mut self, stacks: &[StackId]) {
         for thread in &mut self.tables.threads {
-            let columns = [&mut thread.samples.stack, &mut thread.waits.stack, &mut thread.markers.stack];
+            let columns = [
+                &mut thread.samples.stack,
+                &mut thread.waits.stack,
+                &mut thread.markers.stack,
+                &mut thread.native_allocations.stack,
+                &mut thread.script_allocations.stack,
+            ];
             for stack in columns.into_iter().flatten().flatten() {
                 *stack = stacks[stack.index()];
             }
@@ -185,6 +194,21 @@ impl ProfileBuilder {
     /// The id of an equal source, added if new.
     pub fn source(&mut self, row: Source) -> SourceId {
         intern!(self.sources, row, push(&mut self.tables.sources, row))
+    }
+
+    /// The id of an equal place, added if new.
+    pub fn source_location(&mut self, row: SourceLocation) -> SourceLocationId {
+        intern!(self.source_locations, row, push(&mut self.tables.source_locations, row))
+    }
+
+    /// The id of an equal row, added if new.
+    pub fn script_frame(&mut self, row: ScriptFrame) -> ScriptFrameId {
+        intern!(self.script_frames, row, push(&mut self.tables.script_frames, row))
+    }
+
+    /// Keeps a value of the file for its format.
+    pub fn keep(&mut self, path: &str, json: &str) {
+        self.tables.kept.push(super::Kept { path: path.into(), json: json.into() });
     }
 
     /// The id of an equal symbol, added if new.

@@ -3,6 +3,9 @@
 mod collapsed;
 mod cpuprofile;
 mod fixtures;
+mod gecko;
+mod gecko_hostile;
+mod gecko_raw;
 mod perf_script;
 mod pprof;
 mod pprof_tool;

@@ -88,7 +88,7 @@ impl<'a> Code<'a> {
         let name = builder.string(if key.symbol.is_empty() { "[unknown]" } else { &symbol });
         let source = key.source.map(|(file, _)| {
             let path = builder.string(&String::from_utf8_lossy(file));
-            builder.source(Source { path, id: None, content: None })
+            builder.source(Source::at(path))
         });
         let resource = library.map(|(_, resource)| resource);
         let function = builder.function(Function { kind, resource, source, ..Function::named(name) });

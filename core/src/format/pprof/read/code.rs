@@ -228,7 +228,7 @@ fn unnamed(at: At, kept: Option<i64>, function: Option<&schema::Function>, maker
 fn add(row: Function, function: &schema::Function, maker: &mut Maker<'_>) -> FunctionId {
     let source = (function.filename != 0).then(|| {
         let path = maker.text(function.filename);
-        maker.builder.source(Source { path, id: None, content: None })
+        maker.builder.source(Source::at(path))
     });
     let line = u32::try_from(function.start_line).ok().filter(|line| *line != 0);
     if line.is_none() && function.start_line != 0 {
