@@ -309,7 +309,6 @@ fn of_browsers(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[Stac
         ("pages", "[{\"tabID\":1}]"),
         ("profilingLog", "{\"a b\":[1.5]}"),
         ("meta.extensions", "{\"length\":0}"),
-        ("meta.extra", "[{\"label\":\"x\",\"entries\":[]}]"),
         ("meta.product", "\"another\""),
         ("counters[0].display.tooltipRows", "[]"),
         ("counters[0].display.markerSchemaLocation", "\"timeline-memory\""),
