@@ -310,7 +310,10 @@ fn of_browsers(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[Stac
         ("profilingLog", "{\"a b\":[1.5]}"),
         ("meta.extensions", "{\"length\":0}"),
         ("meta.product", "\"another\""),
-        ("counters[0].display.tooltipRows", "[]"),
+        (
+            "counters[0].display.tooltipRows",
+            r#"[{"type":"value","source":"count","format":{"unit":"number"},"label":"at this time"}]"#,
+        ),
         ("counters[0].display.markerSchemaLocation", "\"timeline-memory\""),
         ("meta.spaced", "[ 1 ]"),
         ("profilingLog", "\"twice\""),
