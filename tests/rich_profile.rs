@@ -309,9 +309,11 @@ fn of_browsers(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[Stac
         ("pages", "[{\"tabID\":1}]"),
         ("profilingLog", "{\"a b\":[1.5]}"),
         ("meta.extensions", "{\"length\":0}"),
-        ("meta.extra", "[{\"label\":\"x\",\"entries\":[]}]"),
         ("meta.product", "\"another\""),
-        ("counters[0].display.tooltipRows", "[]"),
+        (
+            "counters[0].display.tooltipRows",
+            r#"[{"type":"value","source":"count","format":{"unit":"number"},"label":"at this time"}]"#,
+        ),
         ("counters[0].display.markerSchemaLocation", "\"timeline-memory\""),
         ("meta.spaced", "[ 1 ]"),
         ("profilingLog", "\"twice\""),

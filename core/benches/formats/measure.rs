@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use traceview_core::format::{self, ReadOptions, WriteOptions};
 
@@ -63,11 +62,13 @@ pub(crate) fn child(case: Case, path: &Path) -> Result<Figures, Box<dyn Error>> 
 pub(crate) fn node(path: &Path) -> Result<Option<Figures>, Box<dyn Error>> {
     const SCRIPT: &str = "
         const text = require('fs').readFileSync(process.argv[1], 'utf8');
+        // Of the main thread, like ours; the collector's helpers come on top.
+        const cpu = () => Number(require('fs').readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e9;
         let best = Infinity;
         for (let run = 0; run < 3; run++) {
-            const start = process.hrtime.bigint();
+            const start = cpu();
             const value = JSON.parse(text);
-            best = Math.min(best, Number(process.hrtime.bigint() - start) / 1e9);
+            best = Math.min(best, cpu() - start);
             if (!value.meta) throw new Error('not the file');
         }
         const status = require('fs').readFileSync('/proc/self/status', 'utf8');
@@ -92,7 +93,7 @@ pub(crate) fn run_case(case: &str, path: &str) -> Outcome {
         Case::Read | Case::Value => None,
     };
     for _ in 0..RUNS {
-        let start = Instant::now();
+        let start = cpu_time()?;
         match (case, &profile) {
             (Case::Write, Some(profile)) => {
                 let mut out = Counter(0);
@@ -103,7 +104,7 @@ pub(crate) fn run_case(case: &str, path: &str) -> Outcome {
             (Case::Value, _) => drop(black_box(serde_json::from_slice::<serde_json::Value>(&bytes)?)),
             _ => drop(black_box(format::read(&bytes, &ReadOptions::default())?)),
         }
-        best = best.min(start.elapsed().as_secs_f64());
+        best = best.min(cpu_time()? - start);
     }
     println!("{best} {} {written}", peak()?);
     Ok(())
@@ -113,6 +114,13 @@ fn figures(line: &str) -> Result<Figures, Box<dyn Error>> {
     let mut words = line.split_whitespace();
     let mut next = || words.next().ok_or("too few figures");
     Ok(Figures { seconds: next()?.parse()?, peak: next()?.parse()?, bytes: next()?.parse()? })
+}
+
+/// CPU time of this thread in seconds: what else runs on the machine disturbs it less than the time on the wall.
+fn cpu_time() -> Result<f64, Box<dyn Error>> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanos: u64 = text.split_whitespace().next().ok_or("no schedstat")?.parse()?;
+    Ok(std::time::Duration::from_nanos(nanos).as_secs_f64())
 }
 
 /// Most memory that this process has had.

@@ -226,6 +226,13 @@ impl ProfileBuilder {
         intern!(self.frames, row, self.tables.frames.push(row))
     }
 
+    /// Makes room for that many more stacks.
+    pub fn reserve_stacks(&mut self, count: usize) {
+        self.stacks.reserve(count);
+        self.tables.stacks.prefix.reserve(count);
+        self.tables.stacks.frame.reserve(count);
+    }
+
     /// The stack in which `prefix` calls `frame`, added if new.
     pub fn stack(&mut self, prefix: Option<StackId>, frame: FrameId) -> StackId {
         self.stacks.intern(&mut self.tables.stacks, prefix, frame)

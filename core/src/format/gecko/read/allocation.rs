@@ -32,6 +32,10 @@ pub(super) fn read(
     ];
     let rows = repairs.rows(at, table.length, &required, &optional);
     let timed = Timed::read(repairs, at, rows, table.time.take(), None);
+    for (key, _) in &table.kept {
+        let message = "columns of allocations that no version of the format has are left out";
+        repairs.note("column-unknown", message, || format!("{at}.{key}"));
+    }
     if timed.len() == 0 {
         return Ok(AllocationTable::default());
     }
@@ -58,10 +62,6 @@ pub(super) fn read(
     allocations.coarse_type = texts(&table.coarse_type);
     if let Some(column) = &table.in_nursery {
         allocations.in_nursery = timed.file_rows().map(|row| entry(Some(column), row).0).collect();
-    }
-    for (key, _) in &table.kept {
-        let message = "columns of allocations that no version of the format has are left out";
-        repairs.note("column-unknown", message, || format!("{at}.{key}"));
     }
     match own {
         None => allocations.weight = select(&weight, &timed, &format!("{at}.weight"), repairs),
@@ -95,7 +95,7 @@ fn text(builder: &mut ProfileBuilder, column: &[Option<Str<'_>>], row: usize) ->
 pub(super) fn trace(
     builder: &mut ProfileBuilder,
     strings: &Rows<StringId>,
-    table: JsTracer<'_>,
+    table: &JsTracer<'_>,
     own: Option<&key::ScriptTrace>,
     at: &str,
     repairs: &mut Repairs,

@@ -105,10 +105,11 @@ impl Place<'_> {
             symbols: self.symbols(builder, tables.native_symbols.as_ref(), repairs),
         };
         let functions =
-            function::read(builder, self, &rows, tables.func_table.unwrap_or_default(), extension, repairs)?;
+            function::read(builder, self, &rows, &tables.func_table.unwrap_or_default(), extension, repairs)?;
         let frame_table = tables.frame_table.unwrap_or_default();
-        let frames = stack::frames(builder, self, &rows, &functions, frame_table, extension, repairs)?;
-        stack::stacks(builder, self, &frames, tables.stack_table.unwrap_or_default(), extension, repairs)
+        let frames = stack::frames(builder, self, &rows, &functions, &frame_table, extension, repairs)?;
+        drop(frame_table);
+        stack::stacks(builder, self, &frames, &tables.stack_table.unwrap_or_default(), extension, repairs)
     }
 
     fn resources(

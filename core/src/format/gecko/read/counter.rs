@@ -1,5 +1,7 @@
 //! Counters.
 
+use serde_json::value::RawValue;
+
 use super::super::extension::{self as key, Extension};
 use super::super::names::{COLORS, COUNTER_GRAPHS, color_of_graph, value};
 use super::super::number::Exact;
@@ -133,6 +135,8 @@ fn display(builder: &mut ProfileBuilder, counter: &InFile<'_>, at: &str, repairs
         None => usual.graph,
     };
     let color = display.and_then(|display| display.color.as_ref());
+    let weight = display.and_then(|display| display.sort_weight).map(RawValue::get);
+    let weight = weight.and_then(|text| text.parse().ok().or_else(|| Some(text.parse::<f64>().ok()? as i64)));
     let text = |of: fn(&Display<'_>) -> Option<String>| display.and_then(of);
     let unit = text(|display| display.unit.as_ref().map(|unit| unit.0.to_string()));
     let label = text(|display| display.label.as_ref().map(|label| label.0.to_string()));
@@ -141,7 +145,7 @@ fn display(builder: &mut ProfileBuilder, counter: &InFile<'_>, at: &str, repairs
         unit: builder.string(unit.as_deref().unwrap_or(usual.unit)),
         color: color.map_or(usual.color, |color| color_of_graph(&color.0)),
         label: builder.string(label.as_deref().unwrap_or(&usual.label)),
-        sort_weight: display.and_then(|display| display.sort_weight).map_or(usual.sort_weight, |weight| weight as i64),
+        sort_weight: weight.unwrap_or(usual.sort_weight),
     }
 }
 

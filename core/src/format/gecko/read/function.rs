@@ -23,7 +23,7 @@ pub(super) fn read(
     builder: &mut ProfileBuilder,
     place: &Place<'_>,
     rows: &TableRows,
-    table: FuncTable<'_>,
+    table: &FuncTable<'_>,
     extension: Option<&Extension>,
     repairs: &mut Repairs,
 ) -> Result<Functions, ReadError> {
@@ -44,12 +44,12 @@ pub(super) fn read(
     let mut functions = Functions { in_file: Rows::new("shared.funcTable"), own: Rows::new(AT) };
     if let Some(extension) = extension {
         let as_in_file: Vec<_> =
-            (0..count).map(|row| as_in_file(builder, place, rows, &table, &at, row, repairs)).collect();
+            (0..count).map(|row| as_in_file(builder, place, rows, table, &at, row, repairs)).collect();
         told_apart(builder, place, &as_in_file, extension, &mut functions)?;
         return Ok(functions);
     }
     for row in 0..count {
-        let function = as_in_file(builder, place, rows, &table, &at, row, repairs);
+        let function = as_in_file(builder, place, rows, table, &at, row, repairs);
         functions.in_file.push(builder.function(function));
     }
     Ok(functions)

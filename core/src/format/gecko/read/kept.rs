@@ -1,5 +1,7 @@
 //! What is carried along for the format: values that nothing here uses, as text without the white space of the file.
 
+use rustc_hash::FxHashMap;
+
 use super::super::extension as key;
 use super::super::schema::{Fields, File, Str, Thread};
 use super::rows::wrong;
@@ -101,9 +103,12 @@ pub(super) fn of_thread(thread: &Thread<'_>) -> Vec<(String, String)> {
 
 /// What `traceview` lists, with the values that stand in the file.
 pub(super) fn kept_of(kept: &[key::Kept], in_file: &[(String, String)], at: &str) -> Result<Vec<Kept>, ReadError> {
+    let mut by_path = FxHashMap::default();
+    for (path, json) in in_file {
+        by_path.entry(&**path).or_insert(&**json);
+    }
     let one = |(row, entry): (usize, &key::Kept)| {
-        let place = || in_file.iter().find(|(path, _)| *path == entry.path).map(|(_, json)| &**json);
-        let json = entry.json.as_deref().or_else(place);
+        let json = entry.json.as_deref().or_else(|| by_path.get(&*entry.path).copied());
         let missing = || wrong(format_args!("{at}[{row}]"), format_args!("the file has no {}", entry.path));
         Ok(Kept { path: entry.path.as_str().into(), json: json.ok_or_else(missing)?.into() })
     };

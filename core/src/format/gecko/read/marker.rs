@@ -102,7 +102,7 @@ impl Markers {
         &self,
         builder: &mut ProfileBuilder,
         place: &Place<'_>,
-        table: schema::Markers<'_>,
+        table: &schema::Markers<'_>,
         own: Option<&key::Markers>,
         repairs: &mut Repairs,
     ) -> Result<(MarkerTable, Vec<Kept>), ReadError> {
@@ -117,12 +117,12 @@ impl Markers {
         ];
         let rows = repairs.rows(at, table.length, &required, &[("threadId", stored(table.thread_id.as_ref()))]);
         if let Some(own) = own {
-            return Ok((self.ours(place, &table, rows, own, repairs)?, Vec::new()));
+            return Ok((self.ours(place, table, rows, own, repairs)?, Vec::new()));
         }
         let mut markers = MarkerTable::default();
         let mut all = true;
         for row in 0..rows {
-            all &= self.foreign(builder, place, &table, row, &mut markers, repairs);
+            all &= self.foreign(builder, place, table, row, &mut markers, repairs);
         }
         let kept = table
             .kept

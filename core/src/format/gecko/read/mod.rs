@@ -67,8 +67,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
             }
         }
     }
-    let profile = convert(file, version, None, repairs)?;
-    Ok((profile, Some(version.into())))
+    Ok((import(file, repairs.0)?, Some(version.into())))
 }
 
 /// The profile of a file that is there already, of the version that its `meta` says.

@@ -29,7 +29,7 @@ pub(super) fn frames(
     place: &Place<'_>,
     tables: &TableRows,
     functions: &Functions,
-    table: FrameTable<'_>,
+    table: &FrameTable<'_>,
     extension: Option<&Extension>,
     repairs: &mut Repairs,
 ) -> Result<Rows<FrameId>, ReadError> {
@@ -48,7 +48,7 @@ pub(super) fn frames(
     ];
     let in_file = repairs.rows(&at, table.length, &[("func", stored(table.func.as_ref()))], &optional);
     let count = own(extension.map(|extension| extension.rows.frames), in_file, "frames")?;
-    let reader = Reader { place, tables, functions, table: &table, at: &at };
+    let reader = Reader { place, tables, functions, table, at: &at };
     let mut columns = Columns::default();
     for row in 0..count {
         reader.row(builder, &mut columns, row, repairs);
@@ -83,7 +83,7 @@ pub(super) fn stacks(
     builder: &mut ProfileBuilder,
     place: &Place<'_>,
     frames: &Rows<FrameId>,
-    table: StackTable<'_>,
+    table: &StackTable<'_>,
     extension: Option<&Extension>,
     repairs: &mut Repairs,
 ) -> Result<Rows<StackId>, ReadError> {
@@ -93,6 +93,10 @@ pub(super) fn stacks(
     let in_file = repairs.rows(&at, table.length, &required, &[]);
     let count = own(extension.map(|extension| extension.rows.stacks), in_file, "stacks")?;
     let mut stacks = Rows::new("shared.stackTable");
+    if place.at == "shared." {
+        // As many as the columns of the file have; threads that have their own share most of them.
+        builder.reserve_stacks(count);
+    }
     for row in 0..count {
         let frame = repairs.row(frames, entry(table.frame.as_ref(), row), || format!("{at}.frame[{row}]"));
         let prefix = match (&table.prefix, &table.prefix_offset) {

@@ -221,7 +221,7 @@ impl Context<'_> {
         if let Some(tracer) = file.js_tracer {
             let own = own.and_then(|own| own.script_trace.as_ref());
             thread.script_trace =
-                allocation::trace(builder, tables.strings, tracer, own, &format!("{at}.jsTracer"), repairs)?;
+                allocation::trace(builder, tables.strings, &tracer, own, &format!("{at}.jsTracer"), repairs)?;
         }
         match file.markers {
             Some(markers) => {
@@ -229,7 +229,7 @@ impl Context<'_> {
                 let place =
                     super::marker::Place { strings: tables.strings, stacks: tables.stacks, code: self.code, at: &at };
                 let own = own.map(|own| &own.markers);
-                let (table, kept) = self.markers.of_thread(builder, &place, markers, own, repairs)?;
+                let (table, kept) = self.markers.of_thread(builder, &place, &markers, own, repairs)?;
                 thread.markers = table;
                 thread.kept.extend(kept);
             }

@@ -430,7 +430,7 @@ object! {
         unit: Option<Str<'a>> = "unit",
         color: Option<Str<'a>> = "color",
         marker_schema_location: Option<Str<'a>> = "markerSchemaLocation",
-        sort_weight: Option<f64> = "sortWeight",
+        sort_weight: Option<&'a RawValue> = "sortWeight",
         label: Option<Str<'a>> = "label",
         /// Since version 63.
         tooltip_rows: Option<&'a RawValue> = "tooltipRows",

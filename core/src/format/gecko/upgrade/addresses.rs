@@ -97,7 +97,7 @@ impl Uses {
         let (mut new_frames, mut new_prefixes) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut categories, mut subcategories) = (Vec::new(), Vec::new());
         let of = |column: &Option<Vec<Row>>, row: usize| column.as_ref().and_then(|column| column.get(row)).copied();
-        for row in 0..count {
+        for (row, frame) in frames.into_iter().enumerate() {
             let prefix = prefixes.get(row).copied().unwrap_or_default();
             let prefix = match prefix.get() {
                 // Callers stand before their callees; what does not is seen to be wrong later.
@@ -113,11 +113,11 @@ impl Uses {
                 u32::try_from(new_frames.len() - 1).map_or(Row::BAD, Row)
             };
             if self.calls[row] || self.walked[row] {
-                moved.walked[row] = add(frames[row]);
+                moved.walked[row] = add(frame);
             }
             if self.sampled[row] {
-                let frame = frames[row].get().and_then(|frame| of_sample.get(frame as usize)).copied();
-                moved.sampled[row] = add(frame.unwrap_or(frames[row]));
+                let of_sample = frame.get().and_then(|frame| of_sample.get(frame as usize)).copied();
+                moved.sampled[row] = add(of_sample.unwrap_or(frame));
             }
         }
         stacks.length = Some(Wide(Some(new_frames.len() as u64)));

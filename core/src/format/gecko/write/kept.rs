@@ -1,5 +1,7 @@
 //! What a profile carries along of the file that it was read from, in its places.
 
+use rustc_hash::FxHashSet;
+
 use super::layout::Layout;
 use super::{Out, Written};
 use crate::format::gecko::extension::Kept as InExtension;
@@ -94,15 +96,17 @@ fn key<'p>(path: &'p str, prefix: &str, own: &[&str]) -> Option<&'p str> {
     path.strip_prefix(prefix).filter(|key| !own.contains(key))
 }
 
-/// The values of a list that can stand in the file: of several with one path the first.
-fn placed<'k>(kept: &'k [Kept], row: usize) -> Option<&'k Kept> {
-    let entry = &kept[row];
-    let first = kept[..row].iter().all(|other| other.path != entry.path);
-    (first && is_json(&entry.json) && compact(&entry.json) == *entry.json).then_some(entry)
+/// The values of a list, each with whether it can stand in the file: of several with one path the first.
+fn with_place(kept: &[Kept]) -> impl Iterator<Item = (&Kept, bool)> {
+    let mut seen = FxHashSet::default();
+    kept.iter().map(move |entry| {
+        let first = seen.insert(&entry.path);
+        (entry, first && is_json(&entry.json) && compact(&entry.json) == *entry.json)
+    })
 }
 
 fn all(kept: &[Kept]) -> impl Iterator<Item = &Kept> {
-    (0..kept.len()).filter_map(|row| placed(kept, row))
+    with_place(kept).filter(|(_, can)| *can).map(|(entry, _)| entry)
 }
 
 fn top_level_key(entry: &Kept) -> Option<&str> {
@@ -160,10 +164,10 @@ pub(super) fn of_thread(thread: &Thread) -> Vec<InExtension> {
 }
 
 fn list(kept: &[Kept], has_place: impl Fn(&Kept) -> bool) -> Vec<InExtension> {
-    let one = |row: usize| {
-        let in_file = placed(kept, row).is_some_and(&has_place);
-        let Kept { path, json } = &kept[row];
+    let one = |(entry, can): (&Kept, bool)| {
+        let Kept { path, json } = entry;
+        let in_file = can && has_place(entry);
         InExtension { path: path.to_string(), json: (!in_file).then(|| json.to_string()) }
     };
-    (0..kept.len()).map(one).collect()
+    with_place(kept).map(one).collect()
 }

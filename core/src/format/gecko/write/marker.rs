@@ -1,5 +1,6 @@
 //! Markers of a thread, and its slices as markers.
 
+use rustc_hash::FxHashSet;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -158,10 +159,18 @@ impl Serialize for MarkerData<'_> {
             let (time, tid) = (optional_millis(cause_time), cause_thread.map(thread_id));
             map.serialize_entry("cause", &Cause { time, stack: id(stack), tid })?;
         }
+        // Most have few; a set is for those that have no end of them.
+        let mut many = (fields.len() > 16).then(FxHashSet::default);
         for (index, field) in fields.iter().enumerate() {
             let key = layout.profile.string(field.key);
-            let taken = OWN_KEYS.contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
-            if !taken && let Some(value) = self.shown(field) {
+            let twice = match &mut many {
+                Some(seen) => !seen.insert(field.key),
+                None => fields[..index].iter().any(|other| other.key == field.key),
+            };
+            if !twice
+                && !OWN_KEYS.contains(&key)
+                && let Some(value) = self.shown(field)
+            {
                 map.serialize_entry(key, &value)?;
             }
         }
