@@ -228,7 +228,7 @@ impl ProfileBuilder {
 
     /// Makes room for that many more stacks.
     pub fn reserve_stacks(&mut self, count: usize) {
-        self.stacks.reserve(count);
+        self.stacks.reserve(count, &self.tables.stacks);
         self.tables.stacks.prefix.reserve(count);
         self.tables.stacks.frame.reserve(count);
     }

@@ -28,7 +28,7 @@ impl StackIndex {
     #[inline]
     pub(super) fn intern(&mut self, stacks: &mut StackTable, prefix: Option<StackId>, frame: FrameId) -> StackId {
         if stacks.len() >= self.places.len() / 5 * 4 {
-            self.grow(stacks);
+            self.rebuild((self.places.len() * 2).max(FEWEST), stacks);
         }
         let mask = self.places.len() - 1;
         let mut index = hash(prefix, frame) & mask;
@@ -54,9 +54,18 @@ impl StackIndex {
         std::hint::black_box(rows.fold(0, |all, row| all ^ row));
     }
 
+    /// Makes room for that many stacks more than there are.
+    pub(super) fn reserve(&mut self, more: usize, stacks: &StackTable) {
+        // At most four of five places are taken.
+        let len = ((stacks.len() + more) / 4 * 5 + 5).next_power_of_two();
+        if len > self.places.len() {
+            self.rebuild(len.max(FEWEST), stacks);
+        }
+    }
+
+    /// Makes the table anew with `len` places.
     #[cold]
-    fn grow(&mut self, stacks: &StackTable) {
-        let len = (self.places.len() * 2).max(FEWEST);
+    fn rebuild(&mut self, len: usize, stacks: &StackTable) {
         // The old table goes first: both at once would be the most memory that reading takes.
         self.places = Vec::new();
         self.places.resize(len, None);

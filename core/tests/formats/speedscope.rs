@@ -338,7 +338,7 @@ fn profile_of(threads: &[MadeUp], nodes: &[(usize, usize)], interval: bool) -> P
     for (prefix, frame) in nodes {
         let [name, path] =
             [format!("f\"{}\u{1f980}", frame % 7), format!("{}.rs", frame % 3)].map(|text| builder.string(&text));
-        let source = (frame % 2 == 0).then(|| builder.source(Source { path, id: None, content: None }));
+        let source = (frame % 2 == 0).then(|| builder.source(Source::at(path)));
         let place = |from: usize| u32::try_from((frame + from) % 4).ok().filter(|place| *place > 0);
         let function = builder.function(Function { source, line: place(1), ..Function::named(name) });
         let frame = builder.frame(Frame { line: place(0), column: place(2), ..Frame::of(function) });
