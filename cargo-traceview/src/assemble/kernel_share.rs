@@ -130,7 +130,7 @@ impl Rescale {
 
 #[cfg(test)]
 mod tests {
-    use traceview_core::model::{Id as _, OsId, ProcessId, StackId, StringId, ThreadUsage, Time};
+    use traceview_core::model::{OsId, ProcessId, StackId, StringId, ThreadUsage, Time};
 
     use super::*;
 
