@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(error.exit_code(), ExitCode::Usage, "{flags}");
             error.to_string()
         };
-        assert!(refused("").contains("ends in .json.gz or .json or .pb.gz or .folded"));
+        assert!(refused("").contains("ends in .json.gz or .json or .pb.gz or "));
         assert!(refused("--format pprof").contains("won't write pprof data to a terminal"));
         assert!(refused("--format pprof -o -").contains("to a terminal"));
         assert!(refused("-o a.txt").contains("can't tell the format of `a.txt`"));

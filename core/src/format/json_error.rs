@@ -4,8 +4,9 @@ use super::ReadError;
 
 /// What `error` says about `text`, which serde_json was given from its start.
 pub(super) fn syntax_error(text: &[u8], error: &serde_json::Error) -> ReadError {
+    let truncated = ReadError::Truncated { offset: text.len() };
     if error.is_eof() {
-        return ReadError::Truncated { offset: text.len() };
+        return truncated;
     }
     // serde_json counts lines and columns from 1; files of one line make columns offsets.
     let lines = text.split_inclusive(|byte| *byte == b'\n');
@@ -13,6 +14,10 @@ pub(super) fn syntax_error(text: &[u8], error: &serde_json::Error) -> ReadError 
     let offset = (before + error.column()).saturating_sub(1).min(text.len());
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    // Of a number that was cut behind its sign or point it says no more than that.
+    if message == "invalid number" && offset + 1 >= text.len() {
+        return truncated;
+    }
     ReadError::Syntax { offset, message }
 }
 
@@ -38,8 +43,13 @@ mod tests {
                 "{text:?}: {error}"
             );
         }
-        let error = serde_json::from_str::<serde::de::IgnoredAny>("[1,\n 2").expect_err("cut");
-        let error = placed_at(syntax_error(b"[1,\n 2", &error), 100);
-        assert!(matches!(error, ReadError::Truncated { offset: 106 }), "{error:?}");
+        for text in ["[1,\n 2", "[1,\n -", "[1,\n2.", "[1,\n2e"] {
+            let error = serde_json::from_str::<serde::de::IgnoredAny>(text).expect_err("cut");
+            let error = placed_at(syntax_error(text.as_bytes(), &error), 100);
+            assert!(
+                matches!(error, ReadError::Truncated { offset } if offset == 100 + text.len()),
+                "{text:?}: {error:?}"
+            );
+        }
     }
 }

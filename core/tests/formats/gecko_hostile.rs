@@ -207,6 +207,15 @@ fn collect(value: &Value, at: String, pointers: &mut Vec<String>) {
 }
 
 #[test]
+fn keys_that_are_there_twice_are_kept_as_they_are() {
+    let text = fixtures::json("gecko/v70-rich.json").to_string();
+    for (key, again) in [("\"stackwalk\":", "\"stackwalk\":7,"), ("\"pages\":", "\"more\":1,\"more\":2,")] {
+        assert!(text.contains(key), "{key}");
+        assert_survives(text.replacen(key, &format!("{again}{key}"), 1).as_bytes(), key);
+    }
+}
+
+#[test]
 fn any_changed_byte_is_borne() {
     let bytes = fixtures::bytes("gecko/v70-rich.json");
     for at in (0..bytes.len()).step_by(5) {

@@ -40,8 +40,9 @@ use serde_json::value::RawValue;
 use self::process::Converter;
 use super::super::ReadError;
 use super::super::import_report::ImportReport;
+use super::super::json_error::syntax_error;
 use super::super::json_keys::top_level_keys;
-use super::read::{Repairs, import, syntax_error, text};
+use super::read::{Repairs, import, text};
 use super::schema::{File, Numbers, Real};
 use super::upgrade::upgrade_raw;
 use crate::model::Profile;
@@ -119,7 +120,7 @@ fn convert<'a>(
 
 /// The version, which is what has to be said of a file that can't be read because of it.
 fn version(text: &str) -> Result<u64, ReadError> {
-    let head: schema::Head = serde_json::from_str(text).map_err(|error| syntax_error(text, 0, &error))?;
+    let head: schema::Head = serde_json::from_str(text).map_err(|error| syntax_error(text.as_bytes(), &error))?;
     let meta = head.meta.or(head.profile.and_then(|profile| profile.meta));
     let version = meta.map_or(Value::Null, |meta| meta.version);
     let known = version.as_f64().and_then(|number| VERSIONS.clone().find(|known| as_f64(*known) == Some(number)));
@@ -164,7 +165,7 @@ impl<'a> Text<'a> {
     fn error(&self, part: &str, at: &str, error: &serde_json::Error) -> ReadError {
         let base = (part.as_ptr() as usize).checked_sub(self.file.as_ptr() as usize);
         let base = base.filter(|base| base + part.len() <= self.file.len());
-        match (syntax_error(part, 0, error), base) {
+        match (syntax_error(part.as_bytes(), error), base) {
             (error, Some(0)) if part.len() == self.file.len() => error,
             (ReadError::Syntax { offset, message }, Some(base)) => {
                 ReadError::Syntax { offset: base + offset, message: format!("{at}: {message}") }

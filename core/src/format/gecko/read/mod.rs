@@ -35,7 +35,7 @@ use crate::format::import_report::ImportReport;
 use crate::model::{ProcessId, Profile, ProfileBuilder, Warning};
 
 pub(super) use kept::{VERSION_PATH, compact};
-pub(super) use parse::{syntax_error, text};
+pub(super) use parse::text;
 pub(super) use repair::Repairs;
 pub(super) use samples::VALUE_COLUMNS;
 

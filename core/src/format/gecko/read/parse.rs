@@ -11,6 +11,7 @@ use super::super::{FORMAT, LATEST};
 use super::repair::Repairs;
 use super::rows::wrong;
 use crate::format::ReadError;
+use crate::format::json_error::{placed_at, syntax_error};
 
 /// What `traceview` says in a file of our own.
 pub(super) struct Own {
@@ -58,7 +59,9 @@ pub(super) fn file(text: &str) -> Result<(File<'_>, u32), ReadError> {
         // Of a version with another structure the version is what has to be said.
         let head = serde_json::from_str::<Head<'_>>(text).ok();
         let version = head.and_then(|head| head.meta.preprocessed_profile_version);
-        version.and_then(|version| known_version(version.get()).err()).unwrap_or_else(|| syntax_error(text, 0, &error))
+        version
+            .and_then(|version| known_version(version.get()).err())
+            .unwrap_or_else(|| syntax_error(text.as_bytes(), &error))
     })?;
     let version = version(&file)?;
     Ok((file, version))
@@ -106,20 +109,6 @@ pub(super) fn own(file: &File<'_>, text: &str) -> Result<Own, ReadError> {
 fn parse<'a, T: Deserialize<'a>>(text: &str, part: &'a RawValue) -> Result<T, ReadError> {
     serde_json::from_str(part.get()).map_err(|error| {
         let start = part.get().as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        syntax_error(part.get(), start, &error)
+        placed_at(syntax_error(part.get().as_bytes(), &error), start)
     })
-}
-
-/// An error in `text`, which starts at byte `start` of the file.
-pub(in super::super) fn syntax_error(text: &str, start: usize, error: &serde_json::Error) -> ReadError {
-    if error.is_eof() {
-        return ReadError::Truncated { offset: start + text.len() };
-    }
-    // serde_json counts lines and columns from 1; files of one line make columns offsets.
-    let lines = text.as_bytes().split_inclusive(|byte| *byte == b'\n');
-    let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-    let offset = start + (before + error.column()).saturating_sub(1).min(text.len());
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    ReadError::Syntax { offset, message }
 }

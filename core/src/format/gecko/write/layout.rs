@@ -97,12 +97,7 @@ impl<'a> Layout<'a> {
             extent: extent(profile, interval),
             interval,
             of_firefox: profile.kept.iter().any(|kept| &*kept.path == VERSION_PATH),
-            kept: profile
-                .kept
-                .iter()
-                .filter(|kept| is_json(&kept.json))
-                .map(|kept| (&*kept.path, &*kept.json))
-                .collect(),
+            kept: kept(profile),
             repairs: Vec::new(),
         };
         layout.place_categories();
@@ -259,6 +254,15 @@ impl<'a> Layout<'a> {
         let message = "threads without times are shown as if sampled at the profile's interval";
         self.repaired("times-made-up", message, untimed, None);
     }
+}
+
+/// What a profile keeps, by path; of several with one path the first, which is what stands in the file.
+fn kept(profile: &Profile) -> FxHashMap<&str, &str> {
+    let mut by_path = FxHashMap::default();
+    for kept in profile.kept.iter().filter(|kept| is_json(&kept.json)) {
+        by_path.entry(&*kept.path).or_insert(&*kept.json);
+    }
+    by_path
 }
 
 /// Whether the waits of `thread` are shown among its samples.
