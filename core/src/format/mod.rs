@@ -3,6 +3,7 @@
 //! Readers take bytes and writers an [`io::Write`]; neither touches a file system. A format knows the model and
 //! nothing of other formats.
 
+pub mod chrome;
 pub mod gecko;
 pub mod pprof;
 

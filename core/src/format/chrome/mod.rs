@@ -1,0 +1,4 @@
+//! Chrome traces.
+
+mod scan;
+mod time;
