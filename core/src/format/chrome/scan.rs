@@ -219,6 +219,16 @@ impl<'a> Events<'a> {
     }
 }
 
+impl<'a> Value<'a> {
+    /// The value as written; a string without its quotes.
+    pub(super) fn written(self) -> &'a [u8] {
+        match self {
+            Self::Text(text) => text.raw,
+            Self::Number(text) | Self::Word(text) | Self::Object(text) | Self::Array(text) => text,
+        }
+    }
+}
+
 impl Event<'_> {
     /// Whether it is no object but some other value in the array of events.
     pub(super) fn is_no_object(&self) -> bool {
@@ -240,6 +250,11 @@ pub(super) fn fields(object: &[u8]) -> Result<Vec<(Text<'_>, Value<'_>)>, Fault>
     let mut fields = Vec::new();
     Cursor { text: object, at: 0 }.fields(&mut fields)?;
     Ok(fields)
+}
+
+/// The object or array that `text` begins with.
+pub(super) fn container(text: &[u8]) -> Option<&[u8]> {
+    Cursor { text, at: 0 }.container().ok()
 }
 
 /// The elements of an array, as written: of [`Value::Array`], whose end is known.
@@ -403,9 +418,9 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0)
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
     /// The string that is meant. Halves of surrogate pairs and bytes that are not UTF-8 become U+FFFD.
-    pub(super) fn decode(&self) -> std::borrow::Cow<'_, str> {
+    pub(super) fn decode(self) -> std::borrow::Cow<'a, str> {
         if !self.is_escaped {
             return String::from_utf8_lossy(self.raw);
         }
