@@ -65,6 +65,15 @@ pub const FORMATS: &[Format] = &[
         read: None,
         write: Some(pprof::write),
     },
+    Format {
+        name: "chrome",
+        title: "Chrome trace",
+        extensions: &[".trace.json", ".trace.json.gz"],
+        begins: chrome::begins,
+        sniff: chrome::sniff,
+        read: Some(|bytes| Ok((chrome::read(bytes)?, None))),
+        write: None,
+    },
 ];
 
 /// How a file is to be written.
@@ -363,7 +372,7 @@ mod tests {
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();
-        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof)"#);
+        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof, chrome)"#);
         assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
     }
 
@@ -374,7 +383,7 @@ mod tests {
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
             read(b"\x7fELF\x02 and so on"),
-            r#"not a profile in a known format (firefox): the file begins with "\u{7f}ELF\u{2} and so on""#
+            r#"not a profile in a known format (firefox, chrome): the file begins with "\u{7f}ELF\u{2} and so on""#
         );
         assert!(read(b"{}").contains("not a profile"));
     }

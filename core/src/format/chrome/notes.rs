@@ -15,3 +15,50 @@ pub(super) const MISSING_COMMA: Note =
 pub(super) const NO_OBJECT: Note = Note { code: "not-an-event", message: "values that are no events are left out" };
 pub(super) const EMPTY_EVENT: Note =
     Note { code: "empty-event", message: "events without phase, name, time and thread are left out" };
+pub(super) const NO_TIME: Note = Note { code: "no-time", message: "events without a time are left out" };
+pub(super) const BAD_TIME: Note = Note { code: "bad-time", message: "events whose time is no number are left out" };
+pub(super) const BAD_DURATION: Note =
+    Note { code: "bad-duration", message: "durations that are no numbers count as missing" };
+pub(super) const NO_DURATION: Note = Note {
+    code: "no-duration",
+    message: "complete events without a duration are shown as unfinished ones of no length",
+};
+pub(super) const NEGATIVE_DURATION: Note =
+    Note { code: "negative-duration", message: "negative durations count as none" };
+pub(super) const END_WITHOUT_BEGIN: Note = Note {
+    code: "end-without-begin",
+    message: "ends of what began before the recording, or never did, are shown as instants",
+};
+pub(super) const OTHER_NAME: Note =
+    Note { code: "end-of-other-name", message: "ends whose name no open slice has close the innermost one" };
+pub(super) const NEVER_ENDED: Note = Note {
+    code: "never-ended",
+    message: "slices that never end reach to the end of the slice around them or of the recording, and are marked incomplete",
+};
+pub(super) const OVERLAP: Note = Note {
+    code: "partial-overlap",
+    message: "slices that overlap others of their thread without nesting in them are on lanes of their own",
+};
+pub(super) const ASYNC_WITHOUT_ID: Note =
+    Note { code: "async-without-id", message: "asynchronous events without an id count as of one" };
+pub(super) const UNKNOWN_PHASE: Note =
+    Note { code: "unknown-phase", message: "events of unknown phases are shown as instants" };
+pub(super) const METADATA: Note = Note { code: "metadata-left-out", message: "metadata that has no place is left out" };
+pub(super) const BAD_ARGS: Note =
+    Note { code: "args-not-an-object", message: "arguments that are no object are kept as text" };
+pub(super) const EMPTY_THREADS: Note =
+    Note { code: "empty-threads", message: "threads that have a name but no events are left out" };
+pub(super) const TOO_MANY_THREADS: Note =
+    Note { code: "too-many-threads", message: "events of more threads than such a file can have are left out" };
+pub(super) const TOO_MANY_COUNTERS: Note =
+    Note { code: "too-many-counters", message: "more counters than such a file can have are left out" };
+pub(super) const NO_NUMBER: Note =
+    Note { code: "counter-not-a-number", message: "values of counters that are no numbers are left out" };
+pub(super) const NO_FRAME: Note =
+    Note { code: "no-such-frame", message: "stacks whose frame is not in the file are left out" };
+pub(super) const SAMPLE_WITHOUT_STACK: Note =
+    Note { code: "sample-without-stack", message: "samples that carry no stack are shown as instants" };
+pub(super) const SAMPLE_WITHOUT_TIME: Note =
+    Note { code: "sample-without-time", message: "samples without a time are left out" };
+pub(super) const SYSTEM_TRACE: Note =
+    Note { code: "system-trace", message: "the text of a system trace inside the file is not read" };

@@ -252,6 +252,11 @@ pub(super) fn fields(object: &[u8]) -> Result<Vec<(Text<'_>, Value<'_>)>, Fault>
     Ok(fields)
 }
 
+/// The same into `fields`; what stands before a fault is in it.
+pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<(Text<'a>, Value<'a>)>) -> Result<(), Fault> {
+    Cursor { text: object, at: 0 }.fields(fields)
+}
+
 /// The object or array that `text` begins with.
 pub(super) fn container(text: &[u8]) -> Option<&[u8]> {
     Cursor { text, at: 0 }.container().ok()

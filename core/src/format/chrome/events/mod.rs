@@ -259,6 +259,11 @@ impl<'a> EventTable<'a> {
         self.texts.get(id)
     }
 
+    /// How long the text is.
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
     /// How many different strings there are; their ids count up to that.
     pub(super) fn text_count(&self) -> usize {
         self.texts.len()
