@@ -1,3 +1,5 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
+mod cpuprofile;
 mod fixtures;
+mod speedscope;
