@@ -4,13 +4,18 @@
 //! nothing of other formats.
 
 pub mod chrome;
+pub mod cpuprofile;
 pub mod gecko;
 pub mod pprof;
+pub mod speedscope;
 
 mod compression;
 mod import_report;
 mod input;
+mod json_error;
 mod json_keys;
+mod json_value;
+mod v8_profile;
 
 pub use input::read_input;
 
@@ -72,6 +77,24 @@ pub const FORMATS: &[Format] = &[
         begins: chrome::begins,
         sniff: chrome::sniff,
         read: Some(|bytes| Ok((chrome::read(bytes)?, None))),
+        write: None,
+    },
+    Format {
+        name: "speedscope",
+        title: "speedscope",
+        extensions: &[".speedscope.json"],
+        begins: speedscope::begins,
+        sniff: speedscope::sniff,
+        read: Some(|bytes| Ok((speedscope::read(bytes)?, None))),
+        write: Some(speedscope::write),
+    },
+    Format {
+        name: "cpuprofile",
+        title: "V8 CPU profile",
+        extensions: &[".cpuprofile"],
+        begins: cpuprofile::begins,
+        sniff: cpuprofile::sniff,
+        read: Some(|bytes| Ok((cpuprofile::read(bytes)?, None))),
         write: None,
     },
 ];
@@ -356,6 +379,7 @@ mod tests {
             ("dir.x/b.JSON.GZ", "firefox", true),
             ("weird.gz.json", "firefox", false),
             ("cpu.pb.gz", "pprof", true),
+            ("a.speedscope.json", "speedscope", false),
         ] {
             let target = by_extension(Path::new(path)).expect(path);
             assert_eq!((target.format.name, target.gzip), (format, gzip), "{path}");
@@ -367,12 +391,13 @@ mod tests {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
         assert_eq!(
             error,
-            r#""out/profile.xyz" has no ending of a format that is written (known: .json.gz, .json, .pb.gz)"#
+            format!(r#""out/profile.xyz" has no ending of a format that is written (known: {})"#, written_extensions())
         );
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();
-        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof, chrome)"#);
+        assert_eq!(error, format!(r#"unknown format "word" (known: {})"#, names(|_| true)));
+        assert!(error.contains("firefox, pprof"), "{error}");
         assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
     }
 
@@ -383,7 +408,10 @@ mod tests {
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
             read(b"\x7fELF\x02 and so on"),
-            r#"not a profile in a known format (firefox, chrome): the file begins with "\u{7f}ELF\u{2} and so on""#
+            format!(
+                r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
+                names(|format| format.read.is_some())
+            )
         );
         assert!(read(b"{}").contains("not a profile"));
     }

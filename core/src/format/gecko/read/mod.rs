@@ -15,6 +15,7 @@ use self::code::Code;
 use self::rows::Rows;
 use super::super::ReadError;
 use super::super::import_report::ImportReport;
+use super::super::json_error::syntax_error;
 use super::schema::{File, Head};
 use super::{FORMAT, VERSION, extension as key};
 use crate::model::{ProcessId, Profile, ProfileBuilder};
@@ -89,17 +90,4 @@ fn version_error(found: String) -> ReadError {
 
 fn extension_error(found: String) -> ReadError {
     ReadError::Version { format: "meta.traceview", found, supported: key::EXTENSION_VERSION.to_string() }
-}
-
-fn syntax_error(text: &[u8], error: &serde_json::Error) -> ReadError {
-    if error.is_eof() {
-        return ReadError::Truncated { offset: text.len() };
-    }
-    // serde_json counts lines and columns from 1; files of one line make columns offsets.
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-    let offset = (before + error.column()).saturating_sub(1).min(text.len());
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    ReadError::Syntax { offset, message }
 }
