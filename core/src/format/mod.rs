@@ -44,8 +44,8 @@ pub struct Format {
     pub write: Option<Writer>,
 }
 
-/// Reads decompressed bytes. Gives the version of the format as well, if it has versions.
-pub type Reader = fn(&[u8]) -> Result<(Profile, Option<u64>), ReadError>;
+/// Reads decompressed bytes, which are not too many. Gives the version of the format as well, if it has versions.
+pub type Reader = fn(&[u8], &ReadOptions) -> Result<(Profile, Option<u64>), ReadError>;
 
 /// Writes a profile uncompressed. Gives what had to be repaired or left out.
 pub type Writer = fn(&Profile, &WriteOptions, &mut dyn Write) -> Result<Vec<Warning>, WriteError>;
@@ -58,7 +58,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: Some(|bytes, _| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
         write: Some(gecko::write),
     },
     Format {
@@ -76,7 +76,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".trace.json", ".trace.json.gz"],
         begins: chrome::begins,
         sniff: chrome::sniff,
-        read: Some(|bytes| Ok((chrome::read(bytes)?, None))),
+        read: Some(|bytes, options| Ok((chrome::read(bytes, options.flow_binding)?, None))),
         write: None,
     },
     Format {
@@ -85,7 +85,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".speedscope.json"],
         begins: speedscope::begins,
         sniff: speedscope::sniff,
-        read: Some(|bytes| Ok((speedscope::read(bytes)?, None))),
+        read: Some(|bytes, _| Ok((speedscope::read(bytes)?, None))),
         write: Some(speedscope::write),
     },
     Format {
@@ -94,7 +94,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".cpuprofile"],
         begins: cpuprofile::begins,
         sniff: cpuprofile::sniff,
-        read: Some(|bytes| Ok((cpuprofile::read(bytes)?, None))),
+        read: Some(|bytes, _| Ok((cpuprofile::read(bytes)?, None))),
         write: None,
     },
 ];
@@ -126,11 +126,23 @@ pub struct Contents {
     pub version: Option<u64>,
 }
 
-/// Limits of reading.
+/// Limits of reading, and how to read what can be read in several ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadOptions {
     /// The most bytes that a file may have once decompressed.
     pub max_size: u64,
+    /// What the phases of a trace's flows are bound to.
+    pub flow_binding: FlowBinding,
+}
+
+/// What the phases of a Chrome trace's flows are bound to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlowBinding {
+    /// What a person expects: what begins at their times, else the slice around them, or behind an end.
+    #[default]
+    Auto,
+    /// What Chrome DevTools binds them to, faults included.
+    DevTools,
 }
 
 /// Why a file could not be read.
@@ -266,7 +278,7 @@ impl Format {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { max_size: 4 << 30 }
+        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto }
     }
 }
 
@@ -289,7 +301,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
     let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
-    let (profile, version) = read(&bytes)?;
+    let (profile, version) = read(&bytes, options)?;
     Ok(Contents { profile, format, version })
 }
 

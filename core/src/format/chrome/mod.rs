@@ -1,6 +1,7 @@
 //! Chrome traces: the JSON of trace events that browsers, Node, PyTorch, bazel, `tracing-chrome` and many others write.
 
 pub mod events;
+pub mod flows;
 
 mod notes;
 mod read;

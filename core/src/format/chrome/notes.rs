@@ -62,3 +62,25 @@ pub(super) const SAMPLE_WITHOUT_TIME: Note =
     Note { code: "sample-without-time", message: "samples without a time are left out" };
 pub(super) const SYSTEM_TRACE: Note =
     Note { code: "system-trace", message: "the text of a system trace inside the file is not read" };
+pub(super) const FLOW_NO_ID: Note =
+    Note { code: "flow-no-id", message: "phases of flows that have no id are in no flow" };
+pub(super) const FLOW_NO_START: Note =
+    Note { code: "flow-no-start", message: "steps and ends of flows that did not start are in no flow" };
+pub(super) const FLOW_NO_END: Note =
+    Note { code: "flow-no-end", message: "starts of flows that have no other phase are in no flow" };
+pub(super) const FLOW_NO_DIRECTION: Note = Note {
+    code: "flow-no-direction",
+    message: "events with a bind_id but neither flow_in nor flow_out are in no flow",
+};
+pub(super) const FLOW_NO_SLICE: Note =
+    Note { code: "flow-no-slice", message: "phases of flows that lie in no slice are in no flow" };
+pub(super) const FLOW_NO_NEXT_SLICE: Note = Note {
+    code: "flow-no-next-slice",
+    message: "ends of flows that no slice of their thread follows are in no flow",
+};
+pub(super) const FLOW_NO_EVENT: Note = Note {
+    code: "flow-no-event",
+    message: "phases of flows that no event has the time, thread and category of are in no flow",
+};
+pub(super) const FLOW_ALONE: Note =
+    Note { code: "flow-alone", message: "phases whose flow has no other that belongs to something are in no flow" };

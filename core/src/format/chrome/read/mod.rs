@@ -4,6 +4,7 @@ mod args;
 mod asyncs;
 mod categories;
 mod counters;
+mod flows;
 mod meta;
 mod nest;
 mod pair;
@@ -19,19 +20,23 @@ use self::tracks::Tracks;
 use super::events::{EventTable, TimeForm};
 use super::notes;
 use super::scan::Value;
-use crate::format::ReadError;
+use crate::format::{FlowBinding, ReadError};
 use crate::format::import_report::ImportReport;
 use crate::model::{MarkerId, ProcessId, Profile, ProfileBuilder, SliceId, StringId, ThreadId};
 
-/// Reads a decompressed trace.
+/// Reads a decompressed trace; `binding` says how its flows are bound.
 ///
 /// # Errors
 /// If it is no list of events.
-pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
+pub fn read(bytes: &[u8], binding: FlowBinding) -> Result<Profile, ReadError> {
     let mut report = ImportReport::default();
     let table = EventTable::read_with(bytes, &mut report)?;
     let mut reader = Reader::new(&table, report);
+    if reader.has_flows() {
+        reader.anchors = Some(vec![None; table.len()]);
+    }
     reader.read_all();
+    reader.read_flows(binding);
     let Reader { mut builder, report, .. } = reader;
     builder.meta_mut().warnings = report.into_warnings();
     Ok(builder.finish()?)
