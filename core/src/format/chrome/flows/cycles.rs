@@ -104,7 +104,7 @@ pub(in crate::format::chrome) fn cycles(
     found
 }
 
-/// Ids as they are compared: `1` and `"1"` are one.
+/// Ids as they are compared: `16`, `"16"` and `"0x10"` are one.
 #[derive(Default)]
 struct Ids {
     normal: FxHashMap<TextId, Scalar>,
@@ -115,7 +115,10 @@ impl Ids {
         let Scalar::Text(text) = id else { return id };
         *self.normal.entry(text).or_insert_with(|| {
             let written = table.text(text);
-            let number = written.parse::<i64>().ok().filter(|number| number.to_string() == written);
+            let number = match written.strip_prefix("0x") {
+                Some(hex) => i64::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with(['+', '-'])),
+                None => written.parse().ok().filter(|number: &i64| number.to_string() == written),
+            };
             number.map_or(id, Scalar::Integer)
         })
     }
