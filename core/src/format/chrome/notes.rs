@@ -62,3 +62,5 @@ pub(super) const SAMPLE_WITHOUT_TIME: Note =
     Note { code: "sample-without-time", message: "samples without a time are left out" };
 pub(super) const SYSTEM_TRACE: Note =
     Note { code: "system-trace", message: "the text of a system trace inside the file is not read" };
+pub(super) const BAD_DELTA: Note =
+    Note { code: "bad-sample-time", message: "samples whose time is no number are at that of the one before" };
