@@ -125,6 +125,7 @@ impl Reader<'_, '_> {
             }
             phase => {
                 let is_end = matches!(phase, b'e' | b'F');
+                let name = if is_end { self.name_of_end(index) } else { name };
                 let fits = |chain: &Chain| match name {
                     Some(name) if is_end => chain.open.has(name),
                     _ => !chain.open.is_empty(),
