@@ -84,3 +84,5 @@ pub(super) const FLOW_NO_EVENT: Note = Note {
 };
 pub(super) const FLOW_ALONE: Note =
     Note { code: "flow-alone", message: "phases whose flow has no other that belongs to something are in no flow" };
+pub(super) const BAD_DELTA: Note =
+    Note { code: "bad-sample-time", message: "samples whose time is no number are at that of the one before" };

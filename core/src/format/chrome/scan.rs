@@ -119,11 +119,6 @@ impl<'a> Events<'a> {
         self.end
     }
 
-    /// The other keys of the outermost object, of equal ones the last.
-    pub(super) fn other(&self, key: &[u8]) -> Option<Value<'a>> {
-        self.others.iter().rev().find(|(name, _)| name.raw == key).map(|(_, value)| *value)
-    }
-
     /// All other keys of the outermost object with their values.
     pub(super) fn others(&self) -> &[(Text<'a>, Value<'a>)] {
         &self.others
@@ -257,11 +252,6 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<(Text<'a>, Valu
     Cursor { text: object, at: 0 }.fields(fields)
 }
 
-/// The object or array that `text` begins with.
-pub(super) fn container(text: &[u8]) -> Option<&[u8]> {
-    Cursor { text, at: 0 }.container().ok()
-}
-
 /// The elements of an array, as written: of [`Value::Array`], whose end is known.
 pub(super) fn elements(array: &[u8]) -> Result<Vec<Value<'_>>, Fault> {
     let mut cursor = Cursor { text: array, at: 1 };
@@ -356,10 +346,10 @@ impl<'a> Cursor<'a> {
             Some(b'{') => self.container().map(Value::Object),
             Some(b'[') => self.container().map(Value::Array),
             Some(byte) if byte == b'-' || byte.is_ascii_alphanumeric() => {
-                while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte)) {
-                    self.at += 1;
-                }
-                let word = &self.text[start..self.at];
+                let rest = &self.text[start..];
+                let length = rest.iter().position(|byte| !WORD[usize::from(*byte)]).unwrap_or(rest.len());
+                let word = &rest[..length];
+                self.at += length;
                 // What the end of the text cuts could have gone on.
                 if self.at == self.text.len() {
                     return Err(Fault::End);
@@ -373,12 +363,11 @@ impl<'a> Cursor<'a> {
 
     fn string(&mut self) -> Result<Text<'a>, Fault> {
         let start = self.at + 1;
-        let first = memchr2(b'"', b'\\', self.text.get(start..).ok_or(Fault::End)?).ok_or(Fault::End)?;
-        let mut at = start + first;
+        let mut at = start + quote_or_backslash(self.text.get(start..).ok_or(Fault::End)?).ok_or(Fault::End)?;
         let is_escaped = self.text[at] == b'\\';
         while self.text[at] == b'\\' {
             let rest = self.text.get(at + 2..).ok_or(Fault::End)?;
-            at += 2 + memchr2(b'"', b'\\', rest).ok_or(Fault::End)?;
+            at += 2 + quote_or_backslash(rest).ok_or(Fault::End)?;
         }
         self.at = at + 1;
         Ok(Text { raw: &self.text[start..at], is_escaped })
@@ -407,6 +396,39 @@ impl<'a> Cursor<'a> {
         }
     }
 }
+
+/// Where the first quote or backslash is. Most strings are short: their few words are looked through at once, where setting up
+/// a search would take longer.
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    const WORDS: usize = 4;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    /// High bits at the zero bytes of `word`; those above the first are not certain.
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word & HIGHS
+    }
+    let (words, _) = text.as_chunks::<8>();
+    for (index, word) in words.iter().take(WORDS).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let seen = words.len().min(WORDS) * 8;
+    memchr2(b'"', b'\\', &text[seen..]).map(|at| seen + at)
+}
+
+/// The bytes that numbers and words are of.
+const WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        is_word[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'+' | b'-' | b'.' | b'_');
+        byte += 1;
+    }
+    is_word
+};
 
 /// The bytes at which the structure of a text changes.
 const STRUCTURE: [bool; 256] = {
@@ -539,8 +561,8 @@ mod tests {
             count += 1;
         }
         assert_eq!((count, events.odd_commas(), events.trailing()), (3, (3, 1), Some(text.len() - 1)));
-        assert_eq!(events.other(b"displayTimeUnit"), Some(Value::Text(Text { raw: b"ms", is_escaped: false })));
         assert_eq!(events.others().len(), 2);
+        assert_eq!(events.others()[1].1, Value::Text(Text { raw: b"ms", is_escaped: false }));
     }
 
     #[test]

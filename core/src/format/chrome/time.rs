@@ -6,6 +6,39 @@
 /// The nanoseconds of `text` microseconds, rounded half to even. `None` if that is no decimal number (with fraction and
 /// exponent, as JSON has them), or more than 292 years.
 pub(super) fn nanos_of_micros(text: &[u8]) -> Option<i64> {
+    plain(text).or_else(|| any(text))
+}
+
+/// The same for what nearly all times are: up to 15 digits, and perhaps up to three behind a point.
+fn plain(text: &[u8]) -> Option<i64> {
+    let mut digits = text.iter().map(|byte| byte.wrapping_sub(b'0'));
+    let (mut nanos, mut length) = (0_i64, 0);
+    for digit in digits.by_ref().take(16) {
+        if digit > 9 {
+            break;
+        }
+        nanos = nanos * 10 + i64::from(digit);
+        length += 1;
+    }
+    if !(1..=15).contains(&length) {
+        return None;
+    }
+    match text.get(length) {
+        None => return Some(nanos * 1000),
+        Some(b'.') if text.len() <= length + 4 => {}
+        Some(_) => return None,
+    }
+    for place in length + 1..length + 4 {
+        let digit = text.get(place).map_or(0, |byte| byte.wrapping_sub(b'0'));
+        if digit > 9 {
+            return None;
+        }
+        nanos = nanos * 10 + i64::from(digit);
+    }
+    Some(nanos)
+}
+
+fn any(text: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match text.split_first()? {
         (b'-', digits) => (true, digits),
         (b'+', digits) => (false, digits),
@@ -74,6 +107,12 @@ mod tests {
         for (text, expected) in [
             ("0", 0),
             ("12", 12_000),
+            ("12.3", 12_300),
+            ("12.34", 12_340),
+            ("12.345", 12_345),
+            ("123456789012345", 123_456_789_012_345_000),
+            ("1234567890123456", 1_234_567_890_123_456_000),
+            ("123456789012345.6", 123_456_789_012_345_600),
             ("-12.5", -12_500),
             ("1732561094000123.457", 1_732_561_094_000_123_457),
             ("1732561094000123.456", 1_732_561_094_000_123_456),

@@ -46,7 +46,9 @@ pub struct EventTable<'a> {
     pub thread: Vec<u32>,
     duration: Vec<i64>,
     link: Vec<u32>,
+    /// From the event's beginning; 0 where there are none.
     args: Vec<u32>,
+    args_length: Vec<u32>,
     flags: Vec<EventFlags>,
     links: Vec<Link>,
     more_ids: Vec<MoreIds>,
@@ -204,6 +206,7 @@ impl<'a> EventTable<'a> {
             duration: Vec::new(),
             link: Vec::new(),
             args: Vec::new(),
+            args_length: Vec::new(),
             flags: Vec::new(),
             links: Vec::new(),
             more_ids: Vec::new(),
@@ -272,10 +275,8 @@ impl<'a> EventTable<'a> {
     /// The arguments of event `row` as written, with their braces, if they are an object.
     pub fn args(&self, row: usize) -> Option<&'a [u8]> {
         let from = usize::try_from(self.offset[row]).ok()?.checked_add(self.args[row] as usize)?;
-        if self.args[row] == 0 {
-            return None;
-        }
-        scan::container(self.text.get(from..)?)
+        let length = self.args_length[row] as usize;
+        if length == 0 { None } else { self.text.get(from..from.checked_add(length)?) }
     }
 
     /// The last field `key` of event `row`, as written.
@@ -371,22 +372,31 @@ impl<'a> Row<'a> {
         let mut row = Self::default();
         for (key, value) in &event.fields {
             let value = Some(*value);
+            // Patterns of bytes are compared in place, byte strings by a call each.
             match key.raw {
-                b"name" => row.name = value,
-                b"cat" => row.category = value,
-                b"ph" => row.phase = value,
-                b"ts" => row.time = value,
-                b"dur" => row.duration = value,
-                b"pid" => row.pid = value,
-                b"tid" => row.tid = value,
-                b"args" => row.args = value,
-                b"id" | b"id2" | b"bind_id" | b"scope" | b"bp" | b"s" | b"flow_in" | b"flow_out" | b"sf" => {
+                [b'n', b'a', b'm', b'e'] => row.name = value,
+                [b'c', b'a', b't'] => row.category = value,
+                [b'p', b'h'] => row.phase = value,
+                [b't', b's'] => row.time = value,
+                [b'd', b'u', b'r'] => row.duration = value,
+                [b'p', b'i', b'd'] => row.pid = value,
+                [b't', b'i', b'd'] => row.tid = value,
+                [b'a', b'r', b'g', b's'] => row.args = value,
+                [b'i', b'd']
+                | [b'i', b'd', b'2']
+                | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
+                | [b's', b'c', b'o', b'p', b'e']
+                | [b'b', b'p']
+                | [b's']
+                | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
+                | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
+                | [b's', b'f'] => {
                     row.has_link = true;
                 }
-                b"stack" => row.flags.set(EventFlags::STACK),
-                b"cname" => row.flags.set(EventFlags::COLOR),
+                [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
+                [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
                 // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
-                b"tts" => {}
+                [b't', b't', b's'] => {}
                 _ => row.flags.set(EventFlags::OTHER_FIELDS),
             }
         }
@@ -418,8 +428,8 @@ impl<'a> Rows<'a> {
         if is_long {
             row.flags.set(EventFlags::LONG_PHASE);
         }
-        let args = self.args(&row, event.offset);
-        if args == 0 && row.args.is_some() {
+        let (args, args_length) = self.args(&row, event.offset);
+        if args_length == 0 && row.args.is_some() {
             row.flags.set(EventFlags::BAD_ARGS);
         }
         let thread = self.thread(row.pid, row.tid);
@@ -437,17 +447,20 @@ impl<'a> Rows<'a> {
         table.duration.push(if has_duration { duration } else { NO_DURATION });
         table.link.push(link);
         table.args.push(args);
+        table.args_length.push(args_length);
         table.flags.push(row.flags);
         Added::Row
     }
 
-    /// Where the arguments begin, from the event's beginning; 0 if there are none.
-    fn args(&self, row: &Row<'a>, offset: usize) -> u32 {
-        let Some(Value::Object(args)) = row.args else { return 0 };
-        let from = self.table.text.len() - offset;
+    /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.
+    fn args(&self, row: &Row<'a>, offset: usize) -> (u32, u32) {
+        let Some(Value::Object(args)) = row.args else { return (0, 0) };
         // Slices of one text: how far one begins behind another is the difference of their addresses.
-        let behind = args.as_ptr().addr().wrapping_sub(self.table.text[offset..].as_ptr().addr());
-        if behind < from { u32::try_from(behind).unwrap_or(0) } else { 0 }
+        let behind = args.as_ptr().addr().wrapping_sub(self.table.text.as_ptr().addr()).wrapping_sub(offset);
+        match (u32::try_from(behind), u32::try_from(args.len())) {
+            (Ok(behind), Ok(length)) => (behind, length),
+            _ => (0, 0),
+        }
     }
 
     fn thread(&mut self, pid: Option<Value<'a>>, tid: Option<Value<'a>>) -> u32 {

@@ -59,6 +59,13 @@ struct Found {
     instants: Vec<(TrackKey, u32, &'static str)>,
 }
 
+/// A track with its spans, each of an instance, and its instants.
+struct Track {
+    key: TrackKey,
+    spans: Vec<(Span, u32)>,
+    instants: Vec<(u32, &'static str)>,
+}
+
 /// The chains of all ids.
 #[derive(Default)]
 struct Chains {
@@ -118,6 +125,7 @@ impl Reader<'_, '_> {
             }
             phase => {
                 let is_end = matches!(phase, b'e' | b'F');
+                let name = if is_end { self.name_of_end(index) } else { name };
                 let fits = |chain: &Chain| match name {
                     Some(name) if is_end => chain.open.has(name),
                     _ => !chain.open.is_empty(),
@@ -139,7 +147,8 @@ impl Reader<'_, '_> {
                         found.instants.push((track, row, "end without beginning"));
                     }
                     (false, _) => {
-                        found.instants.push((track, row, if phase == b'n' { "async instant" } else { "step" }))
+                        let what = if phase == b'n' { "async instant" } else { "step" };
+                        found.instants.push((track, row, what));
                     }
                 }
             }
@@ -174,31 +183,34 @@ impl Reader<'_, '_> {
             let has_many = names[&(key.process, key.category)].len() > MOST_NAMES;
             TrackKey { name: key.name.filter(|_| !has_many), ..*key }
         };
-        let mut tracks: Vec<(TrackKey, Vec<(Span, u32)>, Vec<(u32, &'static str)>)> = Vec::new();
+        let mut tracks: Vec<Track> = Vec::new();
         let mut by_key: FxHashMap<TrackKey, usize> = FxHashMap::default();
-        let mut track = |key: TrackKey, tracks: &mut Vec<_>| {
+        let mut track = |key: TrackKey, tracks: &mut Vec<Track>| {
             *by_key.entry(key).or_insert_with(|| {
-                tracks.push((key, Vec::new(), Vec::new()));
+                tracks.push(Track { key, spans: Vec::new(), instants: Vec::new() });
                 tracks.len() - 1
             })
         };
         for (span, instance) in std::mem::take(&mut found.spans) {
             let at = track(merged(&found.instances[instance as usize]), &mut tracks);
-            tracks[at].1.push((span, instance));
+            tracks[at].spans.push((span, instance));
         }
         for (key, row, what) in std::mem::take(&mut found.instants) {
             let at = track(merged(&key), &mut tracks);
-            tracks[at].2.push((row, what));
+            tracks[at].instants.push((row, what));
         }
         let most = super::tracks::most_threads(self.table.text_len());
-        for (count, (key, spans, instants)) in tracks.into_iter().enumerate() {
-            let first = spans.first().map_or_else(|| instants[0].0, |(span, _)| span.begin);
-            let Some(thread) = (if count < most { self.async_track(key) } else { None }) else {
-                self.note(notes::TOO_MANY_THREADS, first as usize);
+        for (count, track) in tracks.into_iter().enumerate() {
+            let first = track.spans.first().map(|(span, _)| span.begin).or(track.instants.first().map(|(row, _)| *row));
+            let thread = if count < most { self.async_track(track.key) } else { None };
+            let Some(thread) = thread else {
+                let dropped = track.spans.len() + track.instants.len();
+                let place = self.table.place(first.unwrap_or_default() as usize);
+                self.report.count(notes::TOO_MANY_THREADS, dropped as u64, || place);
                 continue;
             };
-            self.add_async_slices(thread, spans);
-            for (row, what) in instants {
+            self.add_async_slices(thread, track.spans);
+            for (row, what) in track.instants {
                 self.add_marker(thread, row as usize, Some(what));
             }
         }

@@ -11,6 +11,7 @@ mod pair;
 mod stacks;
 mod threads;
 mod tracks;
+mod v8;
 
 use self::args::KnownArgs;
 use self::categories::Categories;
@@ -155,7 +156,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
         self.read_asyncs(&mut rows.asyncs);
         self.read_counters(&mut rows.counters);
-        self.read_single_samples(&mut rows.samples);
+        self.read_samples(rows.samples);
         self.read_system_samples();
         meta::read(self);
     }

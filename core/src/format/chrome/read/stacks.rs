@@ -11,7 +11,8 @@ use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
 use crate::format::chrome::time::nanos_of_micros;
 use crate::model::{
-    Field, FieldValue, Frame, Function, FunctionKind, OsId, Process, ProcessId, StackId, Thread, ThreadId, Time, Values,
+    CpuDelta, Field, FieldValue, Frame, Function, OsId, Process, ProcessId, SampleTable, StackId, Thread, ThreadId,
+    Time, Values,
 };
 
 /// The frames of `stackFrames`.
@@ -82,7 +83,7 @@ impl Reader<'_, '_> {
 
     fn push_frame(&mut self, caller: Option<StackId>, name: &str) -> StackId {
         let name = self.builder.string(name);
-        let function = self.builder.function(Function { kind: FunctionKind::Native, ..Function::named(name) });
+        let function = self.builder.function(Function::named(name));
         let frame = self.builder.frame(Frame::of(function));
         self.builder.stack(caller, frame)
     }
@@ -129,9 +130,11 @@ impl Reader<'_, '_> {
         vec![Field { key, value: FieldValue::Text(text) }]
     }
 
-    /// Reads events of phase `P` that carry stacks as samples of their thread; others are shown as instants.
-    pub(super) fn read_single_samples(&mut self, rows: &mut [u32]) {
-        self.sort_by_time(rows);
+    /// Reads events of phase `P`: pieces of profiles, and single samples of their thread, which are shown as instants if they
+    /// carry no stack.
+    pub(super) fn read_samples(&mut self, mut rows: Vec<u32>) {
+        self.sort_by_time(&mut rows);
+        self.read_v8_profiles(&mut rows);
         let mut samples: FxHashMap<u32, Vec<OneSample>> = FxHashMap::default();
         let mut order = Vec::new();
         for row in rows.iter().map(|row| *row as usize) {
@@ -150,7 +153,7 @@ impl Reader<'_, '_> {
         }
         for (thread, id) in order {
             let samples = samples.remove(&thread).unwrap_or_default();
-            self.add_samples(id, samples);
+            self.add_samples(id, &samples);
         }
     }
 
@@ -186,7 +189,7 @@ impl Reader<'_, '_> {
             let mut samples = by_thread.remove(&tid).unwrap_or_default();
             samples.sort_by_key(|sample| sample.time);
             let thread = self.tracks.by_tid(&tid).unwrap_or_else(|| self.add_sampled_thread(&mut process, tid));
-            self.add_samples(thread, samples);
+            self.add_samples(thread, &samples);
         }
     }
 
@@ -201,20 +204,40 @@ impl Reader<'_, '_> {
         self.builder.add_thread(Thread::new(id, tid, name))
     }
 
-    /// Adds samples in order of time to a thread, which may have others.
-    fn add_samples(&mut self, thread: ThreadId, mut samples: Vec<OneSample>) {
-        let table = &mut self.builder.thread_mut(thread).samples;
-        let old = std::mem::take(table);
-        for row in 0..old.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "weights of such samples are whole")]
-            let weight = old.weight.get(row) as i64;
-            samples.push(OneSample { time: old.time[row], stack: old.stack[row], weight });
-        }
-        samples.sort_by_key(|sample| sample.time);
+    /// Adds samples in order of time to a thread.
+    fn add_samples(&mut self, thread: ThreadId, samples: &[OneSample]) {
+        let mut table = SampleTable {
+            time: samples.iter().map(|sample| sample.time).collect(),
+            stack: samples.iter().map(|sample| sample.stack).collect(),
+            ..SampleTable::default()
+        };
         if samples.iter().any(|sample| sample.weight != 1) {
             table.weight = Values::Integer(samples.iter().map(|sample| sample.weight).collect());
         }
-        table.time = samples.iter().map(|sample| sample.time).collect();
-        table.stack = samples.iter().map(|sample| sample.stack).collect();
+        self.merge_samples(thread, table);
+    }
+
+    /// Adds samples in order of time to those that a thread has.
+    pub(super) fn merge_samples(&mut self, thread: ThreadId, added: SampleTable) {
+        let table = &mut self.builder.thread_mut(thread).samples;
+        if table.is_empty() {
+            *table = added;
+            return;
+        }
+        let both = [std::mem::take(table), added];
+        let mut order: Vec<(usize, usize)> =
+            both.iter().enumerate().flat_map(|(which, table)| (0..table.len()).map(move |row| (which, row))).collect();
+        order.sort_by_key(|(which, row)| both[*which].time[*row]);
+        table.time = order.iter().map(|(which, row)| both[*which].time[*row]).collect();
+        table.stack = order.iter().map(|(which, row)| both[*which].stack[*row]).collect();
+        if both.iter().any(|table| !table.cpu.is_empty()) {
+            let cpu = |(which, row): &(usize, usize)| both[*which].cpu.get(*row).copied().unwrap_or(CpuDelta::UNKNOWN);
+            table.cpu = order.iter().map(cpu).collect();
+        }
+        if both.iter().any(|table| table.weight != Values::Ones) {
+            #[expect(clippy::cast_possible_truncation, reason = "weights of such samples are whole")]
+            let weight = |(which, row): &(usize, usize)| both[*which].weight.get(*row) as i64;
+            table.weight = Values::Integer(order.iter().map(weight).collect());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::nest::{self, Span};
 use super::pair::{Closed, OpenSpans};
 use super::{Anchor, Reader};
+use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::format::import_report::Note;
 use crate::model::{
@@ -23,7 +24,7 @@ impl Reader<'_, '_> {
             match self.table.phase[index] {
                 b'X' => spans.push(self.complete(index, time)),
                 b'B' => open.begin(row, time, self.table.name[index]),
-                b'E' => match open.end(row, time, self.table.name[index]) {
+                b'E' => match open.end(row, time, self.name_of_end(index)) {
                     Closed::Span(span) => spans.push(span),
                     Closed::OtherName(span) => {
                         self.note(notes::OTHER_NAME, index);
@@ -146,7 +147,7 @@ impl Reader<'_, '_> {
         if let Some(what) = what {
             fields.push(field(self, "event", what));
         }
-        let id = self.table.link(row).map_or(crate::format::chrome::events::Scalar::Missing, |link| link.id);
+        let id = self.table.link(row).map_or(Scalar::Missing, |link| link.id);
         if let Some(id) = super::tracks::os_id(self.table, id) {
             fields.push(field(self, "id", &id.to_string()));
         }
@@ -189,6 +190,11 @@ impl Reader<'_, '_> {
             let wait = Wait { start, duration, stack: None, reason, syscall: None, target, inferred: false };
             self.builder.thread_mut(thread).waits.push(wait);
         }
+    }
+
+    /// The name that an event ends; an empty one is none.
+    pub(super) fn name_of_end(&self, row: usize) -> Option<TextId> {
+        self.table.name[row].filter(|name| !self.table.text(*name).is_empty())
     }
 
     /// The name of event `row`.
