@@ -4,17 +4,17 @@ use std::fmt;
 use std::time::Duration;
 
 use traceview_core::analysis::{
-    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, fold_async, functions, groups, select_threads,
-    thread_groups,
+    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, flows, fold_async, functions, groups,
+    select_threads, thread_groups,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
-    Style, TreeDirection, TreeLimits, format_duration, groups_json, top_json, tree_json, write_groups, write_top,
-    write_tree,
+    Style, TreeDirection, TreeLimits, flows_json, format_duration, groups_json, top_json, tree_json, write_flows,
+    write_groups, write_top, write_tree,
 };
 
 use super::profile_file;
-use crate::cli::args::ReportArgs;
+use crate::cli::args::{FlowRule, ReportArgs};
 use crate::cli::group::{By, Grouping};
 use crate::cli::plan::Surroundings;
 use crate::cli::time;
@@ -33,9 +33,23 @@ const MOST_INVERTED_ROWS: usize = 100_000;
 /// # Errors
 /// When the file can't be read, the filters leave nothing, or stdout fails.
 pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let (profile, _) = profile_file::load(args.file.as_deref(), args.read.options(), surroundings)?;
+    let source = profile_file::Source::read(args.file.as_deref(), args.read.options(), surroundings)?;
+    if is_exact(args)
+        && let Some(json) = source.devtools_flows()?
+    {
+        profile_file::print(&json)?;
+        return Ok(ExitCode::Fine);
+    }
+    let (profile, _) = source.profile()?;
     profile_file::print(&render(&profile, args, terminal::stdout_style())?)?;
     Ok(ExitCode::Fine)
+}
+
+/// Whether what DevTools finds is asked for as it is: events of all sorts, in the order of the file.
+fn is_exact(args: &ReportArgs) -> bool {
+    let is_whole =
+        args.threads.is_empty() && args.processes.is_empty() && args.range.is_none() && args.search.is_none();
+    args.flows && args.json && is_whole && args.read.flow_binding == FlowRule::DevTools
 }
 
 /// The report on `profile` that `args` ask for.
@@ -49,6 +63,9 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
         .map_err(|error| Error::NothingFound(error.to_string()))?;
     let range = args.range.map_or(TimeRange::ALL, range_of);
     let selection = Selection { range, threads };
+    if args.flows {
+        return flows_list(profile, &selection, args, style);
+    }
     let values = StackValues::of(profile, &selection, Measure::Cpu)?;
     if values.total.samples == 0 && selection != Selection::default() {
         return Err(Error::NothingFound(nothing_in(profile, &selection)));
@@ -69,6 +86,24 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
         Grouping::Threads => thread_groups(profile, &selection, Measure::Cpu)?,
     };
     Ok(groups_list(profile, &list, (args, by), style))
+}
+
+fn flows_list(profile: &Profile, selection: &Selection, args: &ReportArgs, style: Style) -> Result<String, Error> {
+    let list = flows(profile, selection, args.search.as_deref());
+    let is_filtered = args.search.is_some() || *selection != Selection::default();
+    if list.chains.is_empty() && is_filtered {
+        let message = match profile.flows.len() {
+            0 => "the profile has no flows".to_owned(),
+            count => format!("none of the profile's {count} flows passes the filters"),
+        };
+        return Err(Error::NothingFound(message));
+    }
+    if args.json {
+        return Ok(flows_json(profile, &list));
+    }
+    let mut text = String::new();
+    printed(write_flows(&mut text, profile, &list, most(args, DEFAULT_TOP), style));
+    Ok(text)
 }
 
 fn functions_list(profile: &Profile, values: &StackValues, args: &ReportArgs, style: Style) -> String {
@@ -224,6 +259,47 @@ mod tests {
             refused("--range 5s..6s"),
             "no sample in that range used any CPU time; the profile goes from 0 ns to 1.99 s"
         );
+    }
+
+    #[test]
+    fn flows_are_listed_and_filtered() {
+        assert_eq!(first_line("--flows"), "0 flows with 0 hops");
+        assert_eq!(refused("--flows --search post"), "the profile has no flows");
+        assert_eq!(refused("--flows --thread main"), "the profile has no flows");
+        let json: serde_json::Value = serde_json::from_str(&run("--flows --json").unwrap()).unwrap();
+        assert_eq!(json, serde_json::json!({"flows": [], "unbound": {}, "by_name": [], "hops": []}));
+    }
+
+    #[test]
+    fn devtools_flows_are_those_of_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.json");
+        let trace = r#"[{"name":"A","ph":"M","ts":1},{"name":"B","ph":"C","ts":0},{"ph":"s","ts":0,"id":1},{"ph":"f","ts":1,"id":1}]"#;
+        std::fs::write(&path, trace).unwrap();
+        let source = profile_file::Source::read(
+            Some(&path),
+            traceview_core::format::ReadOptions::default(),
+            &Surroundings {
+                args: Vec::new(),
+                cwd: directory.path().to_owned(),
+                home: None,
+                xdg_data_home: None,
+                xdg_cache_home: None,
+            },
+        )
+        .unwrap();
+        let json: serde_json::Value = serde_json::from_str(&source.devtools_flows().unwrap().unwrap()).unwrap();
+        let names: Vec<_> = json["flows"][0].as_array().unwrap().iter().map(|event| event["name"].clone()).collect();
+        assert_eq!(names, ["A", "B"]);
+        let words = ["cargo-traceview", "report", "--flows", "--json", "--flow-binding", "devtools"];
+        let is_exact_with = |more: &[&str]| {
+            let words = words.iter().chain(more).map(OsString::from);
+            match Cli::parse_args(words).unwrap().into_command() {
+                Command::Report(args) => is_exact(&args),
+                other => panic!("parsed as {other:?}"),
+            }
+        };
+        assert!(is_exact_with(&[]) && !is_exact_with(&["--search", "A"]));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".trace.json", ".trace.json.gz"],
         begins: chrome::begins,
         sniff: chrome::sniff,
-        read: Some(|bytes, options| Ok((chrome::read(bytes, options.flow_binding)?, None))),
+        read: Some(|bytes, options| Ok((chrome::read_bound(bytes, options.flow_binding)?, None))),
         write: None,
     },
     Format {
@@ -303,6 +303,21 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
     let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
     let (profile, version) = read(&bytes, options)?;
     Ok(Contents { profile, format, version })
+}
+
+/// The flows that Chrome DevTools finds in a trace, compressed or not: `{flows:[[{name,cat,ph,ts,pid,tid},…],…],
+/// unbound:{reason:count}}` with the values as they are written. `None` for files that are no Chrome traces.
+///
+/// # Errors
+/// If the bytes are not a whole, sound file.
+pub fn devtools_flows(bytes: &[u8], options: &ReadOptions) -> Result<Option<String>, ReadError> {
+    let bytes = compression::decompress(bytes, options.max_size)?;
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes));
+    if format.is_none_or(|format| format.name != "chrome") {
+        return Ok(None);
+    }
+    let table = chrome::events::EventTable::read(&bytes)?;
+    Ok(Some(chrome::flows::devtools_json(&table, &chrome::flows::devtools(&table))))
 }
 
 fn unknown_format(bytes: &[u8]) -> ReadError {

@@ -44,7 +44,7 @@ pub use library::{Library, Mapping, SymbolStatus};
 pub use marker::{
     Field, FieldValue, Marker, MarkerField, MarkerGraph, MarkerSchema, MarkerTable, MarkerTiming, Payloads,
 };
-pub use meta::{Machine, Meta, Quality, Spread, Warning};
+pub use meta::{Machine, Meta, Quality, Spread, TRACE_START, Warning};
 pub use process::{ExitStatus, OsId, Process};
 pub use sample::{
     CpuDelta, Label, LabelSets, LabelValue, SampleFlags, SampleTable, ValueColumn, ValueType, Values, WeightUnit,

@@ -14,7 +14,8 @@ fn devtools_list(path: &str) -> Vec<Value> {
     let text = fixtures::text(&format!("trace/{path}"));
     let table = EventTable::read(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
     let json: Value = serde_json::from_str(&devtools_json(&table, &devtools(&table))).expect(path);
-    let event = |event: &Value| Value::from(["name", "cat", "ph", "ts", "pid", "tid"].map(|key| event[key].clone()).to_vec());
+    let event =
+        |event: &Value| Value::from(["name", "cat", "ph", "ts", "pid", "tid"].map(|key| event[key].clone()).to_vec());
     let flow = |flow: &Value| flow.as_array().expect(path).iter().map(event).collect();
     json["flows"].as_array().expect(path).iter().map(flow).collect()
 }
@@ -88,14 +89,13 @@ fn devtools_rule_finds_in_every_handmade_file_what_devtools_finds() {
 }
 
 /// The arrows of a file: what each leaves and where it leads, by name.
-fn arrows(path: &str) -> Vec<String> {
-    let profile = fixtures::read(&format!("trace/{path}")).expect(path).profile;
+fn arrows(profile: &Profile) -> Vec<String> {
     let mut arrows = Vec::new();
     for flow in 0..profile.flows.len() {
         let mut source: Option<&FlowMember> = None;
         for member in profile.flows.members_of(flow) {
             if let Some(source) = source {
-                arrows.push(format!("{}→{}", anchor(&profile, source), anchor(&profile, member)));
+                arrows.push(format!("{}→{}", anchor(profile, source), anchor(profile, member)));
             }
             if member.phase != FlowPhase::End || source.is_none() {
                 source = Some(member);
@@ -103,6 +103,10 @@ fn arrows(path: &str) -> Vec<String> {
         }
     }
     arrows
+}
+
+fn profile(path: &str) -> Profile {
+    fixtures::read(&format!("trace/{path}")).expect(path).profile
 }
 
 fn anchor<'a>(profile: &'a Profile, member: &FlowMember) -> &'a str {
@@ -114,8 +118,7 @@ fn anchor<'a>(profile: &'a Profile, member: &FlowMember) -> &'a str {
     }
 }
 
-fn unbound(path: &str) -> Vec<(String, u64)> {
-    let profile = fixtures::read(&format!("trace/{path}")).expect(path).profile;
+fn unbound(profile: &Profile) -> Vec<(String, u64)> {
     let warnings = profile.meta.warnings.iter();
     warnings.filter(|one| one.code.starts_with("flow-")).map(|one| (one.code.clone(), one.count)).collect()
 }
@@ -193,9 +196,10 @@ const EDGES: &[Edges] = &[
 #[test]
 fn each_arrow_of_the_small_files_is_the_one_a_person_expects() {
     for (path, edges, none) in EDGES {
-        assert_eq!(arrows(path), *edges, "{path}");
+        let profile = profile(path);
+        assert_eq!(arrows(&profile), *edges, "{path}");
         let none: Vec<_> = none.iter().map(|(why, count)| ((*why).to_owned(), *count)).collect();
-        assert_eq!(unbound(path), none, "{path}");
+        assert_eq!(unbound(&profile), none, "{path}");
     }
     let handmade = fixtures::names("trace/handmade");
     let flows = handmade.iter().filter(|name| name.starts_with("flow_")).count();
@@ -237,9 +241,10 @@ const COUNTS: &[(&str, usize, &[(&str, u64)])] = &[
 #[test]
 fn each_flow_of_chrome_has_its_arrow() {
     for (path, count, none) in COUNTS {
-        assert_eq!(arrows(path).len(), *count, "{path}");
+        let profile = profile(path);
+        assert_eq!(arrows(&profile).len(), *count, "{path}");
         let none: Vec<_> = none.iter().map(|(why, count)| ((*why).to_owned(), *count)).collect();
-        assert_eq!(unbound(path), none, "{path}");
+        assert_eq!(unbound(&profile), none, "{path}");
     }
 }
 

@@ -8,7 +8,7 @@ mod read;
 mod scan;
 mod time;
 
-pub use read::read;
+pub use read::{read, read_bound};
 
 use self::scan::{Event, Events, Value};
 use super::json_keys::top_level_keys;

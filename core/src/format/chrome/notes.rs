@@ -74,10 +74,8 @@ pub(super) const FLOW_NO_DIRECTION: Note = Note {
 };
 pub(super) const FLOW_NO_SLICE: Note =
     Note { code: "flow-no-slice", message: "phases of flows that lie in no slice are in no flow" };
-pub(super) const FLOW_NO_NEXT_SLICE: Note = Note {
-    code: "flow-no-next-slice",
-    message: "ends of flows that no slice of their thread follows are in no flow",
-};
+pub(super) const FLOW_NO_NEXT_SLICE: Note =
+    Note { code: "flow-no-next-slice", message: "ends of flows that no slice of their thread follows are in no flow" };
 pub(super) const FLOW_NO_EVENT: Note = Note {
     code: "flow-no-event",
     message: "phases of flows that no event has the time, thread and category of are in no flow",

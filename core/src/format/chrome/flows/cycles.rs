@@ -332,7 +332,11 @@ mod tests {
             ("t|s", &["10"], 0),
         ] {
             let (flows, none) = flows(phases);
-            assert_eq!((flows.iter().map(String::as_str).collect::<Vec<_>>(), none), (expected.to_vec(), unbound), "{phases}");
+            assert_eq!(
+                (flows.iter().map(String::as_str).collect::<Vec<_>>(), none),
+                (expected.to_vec(), unbound),
+                "{phases}"
+            );
         }
     }
 }

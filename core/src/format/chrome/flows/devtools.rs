@@ -295,8 +295,7 @@ mod tests {
             {"name":"g","ph":"t","ts":4,"cat":"d","id":1},{"name":"h","ph":"s","ts":5,"id":2},{"name":"h","ph":"t","ts":5}]"#,
         );
         assert_eq!(flows, ["ABC"]);
-        let expected =
-            [(5, Unbound::NoStart), (9, Unbound::NoEvent), (10, Unbound::Alone), (11, Unbound::NoId)];
+        let expected = [(5, Unbound::NoStart), (9, Unbound::NoEvent), (10, Unbound::Alone), (11, Unbound::NoId)];
         assert_eq!(unbound, expected);
     }
 

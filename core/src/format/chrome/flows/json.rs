@@ -34,11 +34,8 @@ fn write_event(table: &EventTable<'_>, row: usize, out: &mut String) {
     let value = |key| value(table, row, key).map_or_else(|| "null".to_owned(), sound);
     let (name, category) = (text(table.name[row]), text(table.category[row]));
     let [phase, time, pid, tid] = ["ph", "ts", "pid", "tid"].map(value);
-    write!(
-        out,
-        "{{\"name\":{name},\"cat\":{category},\"ph\":{phase},\"ts\":{time},\"pid\":{pid},\"tid\":{tid}}}"
-    )
-    .expect("a String takes any text");
+    write!(out, "{{\"name\":{name},\"cat\":{category},\"ph\":{phase},\"ts\":{time},\"pid\":{pid},\"tid\":{tid}}}")
+        .expect("a String takes any text");
 }
 
 fn quoted(text: &str) -> String {

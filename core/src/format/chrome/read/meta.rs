@@ -4,6 +4,7 @@ use super::Reader;
 use super::args::Arguments;
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::Value;
+use crate::model::TRACE_START;
 
 /// Longer values are no facts for people.
 const LONGEST: usize = 1000;
@@ -16,7 +17,7 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) {
     if reader.origin >= CALENDAR {
         reader.builder.meta_mut().start_unix_ns = Some(reader.origin);
     }
-    let mut facts = vec![("trace start (µs)".to_owned(), micros(reader.origin))];
+    let mut facts = vec![(TRACE_START.to_owned(), micros(reader.origin))];
     for (key, value) in table.others() {
         match (&*key.decode(), value) {
             // Read elsewhere, or of no meaning without the events.

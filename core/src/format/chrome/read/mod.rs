@@ -21,15 +21,23 @@ use self::tracks::Tracks;
 use super::events::{EventTable, TimeForm};
 use super::notes;
 use super::scan::Value;
-use crate::format::{FlowBinding, ReadError};
 use crate::format::import_report::ImportReport;
+use crate::format::{FlowBinding, ReadError};
 use crate::model::{MarkerId, ProcessId, Profile, ProfileBuilder, SliceId, StringId, ThreadId};
 
-/// Reads a decompressed trace; `binding` says how its flows are bound.
+/// Reads a decompressed trace.
 ///
 /// # Errors
 /// If it is no list of events.
-pub fn read(bytes: &[u8], binding: FlowBinding) -> Result<Profile, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
+    read_bound(bytes, FlowBinding::Auto)
+}
+
+/// The same; `binding` says what its flows are bound to.
+///
+/// # Errors
+/// If it is no list of events.
+pub fn read_bound(bytes: &[u8], binding: FlowBinding) -> Result<Profile, ReadError> {
     let mut report = ImportReport::default();
     let table = EventTable::read_with(bytes, &mut report)?;
     let mut reader = Reader::new(&table, report);

@@ -42,11 +42,8 @@ impl Reader<'_, '_> {
     }
 
     fn bind_as_meant(&mut self, anchors: &[Option<Bound>]) -> Vec<(u32, Unbound)> {
-        let found = cycles(
-            self.table,
-            |row| self.nanos(row).is_some(),
-            |row| self.tracks.process_of(self.thread_of(row)),
-        );
+        let found =
+            cycles(self.table, |row| self.nanos(row).is_some(), |row| self.tracks.process_of(self.thread_of(row)));
         let mut unbound = found.unbound;
         let bound = Places::bind(self, anchors, &found.stations);
         let mut rest = &bound[..];
@@ -112,9 +109,13 @@ impl Reader<'_, '_> {
     fn add_flow(&mut self, row: u32, members: &[FlowMember]) {
         let table = self.table;
         let row = row as usize;
-        let (more, link) = (table.more_ids(row).copied().unwrap_or_default(), table.link(row).copied().unwrap_or_default());
+        let (more, link) =
+            (table.more_ids(row).copied().unwrap_or_default(), table.link(row).copied().unwrap_or_default());
         let ids = [more.bind, more.local, more.global, link.id];
-        let id = ids.into_iter().find_map(|id| super::tracks::os_id(table, id)).map_or_else(String::new, |id| id.to_string());
+        let id = ids
+            .into_iter()
+            .find_map(|id| super::tracks::os_id(table, id))
+            .map_or_else(String::new, |id| id.to_string());
         let name = self.name(row);
         let (category, id) = (self.string_of(table.category[row]), self.builder.string(&id));
         self.builder.add_flow(name, category, id, members);
