@@ -6,6 +6,7 @@ mod counter;
 mod extension;
 mod function;
 mod marker;
+mod marker_flows;
 mod meta;
 mod rows;
 mod stack;
@@ -50,7 +51,10 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
             extension::flows(&mut builder, &code, &threads, &extension.flows)?;
             *builder.meta_mut() = meta::ours(&extension.meta);
         }
-        None => *builder.meta_mut() = meta::of_other_tool(&file.meta, report.into_warnings())?,
+        None => {
+            marker_flows::add(&mut builder);
+            *builder.meta_mut() = meta::of_other_tool(&file.meta, report.into_warnings())?;
+        }
     }
     Ok(builder.finish()?)
 }

@@ -10,6 +10,9 @@
 
 mod places;
 
+#[cfg(test)]
+mod brute_force;
+
 use self::places::Places;
 use super::{Anchor, Reader};
 use crate::format::FlowBinding;
