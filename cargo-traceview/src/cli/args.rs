@@ -281,6 +281,9 @@ pub struct ReportArgs {
     /// Show tasks by their async functions: without runtime, wrappers and `poll`
     #[arg(long)]
     pub fold_async: bool,
+    /// The time of slices instead of samples; what a profile without samples is reported by
+    #[arg(long, conflicts_with = "fold_async")]
+    pub slices: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use traceview_core::analysis::{
     GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, fold_async, functions, groups, select_threads,
-    thread_groups,
+    slices_as_samples, thread_groups,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
@@ -49,9 +49,29 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
         .map_err(|error| Error::NothingFound(error.to_string()))?;
     let range = args.range.map_or(TimeRange::ALL, range_of);
     let selection = Selection { range, threads };
-    let values = StackValues::of(profile, &selection, Measure::Cpu)?;
-    if values.total.samples == 0 && selection != Selection::default() {
-        return Err(Error::NothingFound(nothing_in(profile, &selection)));
+    let has_samples = || profile.threads.iter().any(|thread| !thread.samples.is_empty());
+    let has_slices = || profile.threads.iter().any(|thread| !thread.slices.is_empty());
+    if args.slices || (!has_samples() && has_slices()) {
+        let slices = slices_as_samples(profile, selection.range);
+        return of(&slices, Measure::Slices, &Selection { range: TimeRange::ALL, ..selection }, args, style);
+    }
+    of(profile, Measure::Cpu, &selection, args, style)
+}
+
+/// The report on what `measure` counts in a part of `profile`.
+fn of(
+    profile: &Profile,
+    measure: Measure,
+    selection: &Selection,
+    args: &ReportArgs,
+    style: Style,
+) -> Result<String, Error> {
+    let values = StackValues::of(profile, selection, measure)?;
+    if measure == Measure::Slices && values.total.samples == 0 {
+        return Err(Error::NothingFound("no slice of the chosen threads lies in that range".to_owned()));
+    }
+    if values.total.samples == 0 && *selection != Selection::default() {
+        return Err(Error::NothingFound(nothing_in(profile, selection)));
     }
     let mut text = String::new();
     if args.tree || args.inverted {
@@ -66,7 +86,7 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let list = match by.grouping() {
         Grouping::Functions => return Ok(functions_list(profile, &values, args, style)),
         Grouping::Code(code) => groups(profile, &values, code),
-        Grouping::Threads => thread_groups(profile, &selection, Measure::Cpu)?,
+        Grouping::Threads => thread_groups(profile, selection, measure)?,
     };
     Ok(groups_list(profile, &list, (args, by), style))
 }
@@ -190,9 +210,13 @@ mod tests {
     }
 
     fn run(line: &str) -> Result<String, Error> {
+        run_on(&profile(), line)
+    }
+
+    fn run_on(profile: &Profile, line: &str) -> Result<String, Error> {
         let words = format!("cargo-traceview report {line}");
         match Cli::parse_args(words.split_whitespace().map(OsString::from)).unwrap().into_command() {
-            Command::Report(args) => render(&profile(), &args, Style::default()),
+            Command::Report(args) => render(profile, &args, Style::default()),
             other => panic!("`{line}` parsed as {other:?}"),
         }
     }
@@ -224,6 +248,28 @@ mod tests {
             refused("--range 5s..6s"),
             "no sample in that range used any CPU time; the profile goes from 0 ns to 1.99 s"
         );
+    }
+
+    #[test]
+    fn what_has_only_slices_is_reported_by_their_time() {
+        let text = br#"[{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"outer"},{"ph":"X","ts":2,"dur":4,"pid":1,"tid":1,"name":"inner"},
+            {"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"other"}]"#;
+        let profile =
+            traceview_core::format::read(text, &traceview_core::format::ReadOptions::default()).unwrap().profile;
+        let run = |line: &str| run_on(&profile, line).unwrap();
+        assert!(run("").starts_with("Time in slices 20.0 "), "{}", run(""));
+        assert_eq!(run("--slices"), run(""));
+        let json: serde_json::Value = serde_json::from_str(&run("--json --tree --thread 1")).unwrap();
+        let rows = json["rows"].as_array().unwrap();
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap(), row["self"].as_i64(), row["total"].as_i64()))
+            .collect();
+        assert_eq!(rows, [("outer", Some(6_000), Some(10_000)), ("inner", Some(4_000), Some(4_000))]);
+        let json: serde_json::Value = serde_json::from_str(&run("--json --range 4us..25us")).unwrap();
+        assert_eq!(json["total"], 11_000);
+        let refused = run_on(&profile, "--range 1s..2s").expect_err("nothing is there");
+        assert_eq!(refused.to_string(), "no slice of the chosen threads lies in that range");
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum Measure {
     OffCpu,
     /// CPU time and the time of waits.
     Wall,
+    /// The time of slices, in a profile of [slices as samples](super::slices_as_samples).
+    Slices,
 }
 
 /// A name or id for which there is no thread.

@@ -2,8 +2,8 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] comes
-//! before all that: it makes another profile.
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] or
+//! [`slices_as_samples`] comes before all that: it makes another profile.
 
 mod amount;
 mod async_fold;
@@ -17,6 +17,7 @@ mod groups;
 mod interval;
 mod inverted;
 mod retain;
+mod slices;
 mod stack_values;
 mod summary;
 mod tree;
@@ -38,6 +39,7 @@ pub use functions::{FunctionList, FunctionRow, HotLine, functions};
 pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
+pub use slices::slices_as_samples;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};

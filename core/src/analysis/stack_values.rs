@@ -181,7 +181,10 @@ impl StackValues {
             unsampled,
             stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
             // (Σw)² / Σw² equal samples would scatter as these of different weights do.
-            effective_samples: (self.waits.is_empty() && self.squares > 0.0 && self.total.samples > unsampled)
+            effective_samples: (self.measure != Measure::Slices
+                && self.waits.is_empty()
+                && self.squares > 0.0
+                && self.total.samples > unsampled)
                 .then(|| sampled * sampled / self.squares),
         }
     }
@@ -234,6 +237,9 @@ impl<'a> Counted<'a> {
     fn of(profile: &Profile, thread: &'a Thread, measure: Measure, unit: Unit) -> Self {
         let samples = &thread.samples;
         let has_cpu = knows_cpu(thread);
+        if measure == Measure::Slices {
+            return Self::Weights(&samples.weight, 1.0);
+        }
         if measure == Measure::Samples {
             return if has_cpu { Self::CpuPresence(&samples.cpu) } else { Self::Weights(&Values::Ones, 1.0) };
         }
@@ -292,7 +298,7 @@ fn selected_threads<'a>(profile: &'a Profile, selection: &Selection) -> Vec<&'a 
 fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<Unit, MeasureError> {
     match measure {
         Measure::Samples => return Ok(Unit::Samples),
-        Measure::OffCpu => return Ok(Unit::Nanoseconds),
+        Measure::OffCpu | Measure::Slices => return Ok(Unit::Nanoseconds),
         Measure::Cpu | Measure::Wall => {}
     }
     if threads.iter().any(|thread| knows_cpu(thread)) {

@@ -54,6 +54,7 @@ pub(super) fn headline(whole: &Whole) -> String {
         (Measure::Cpu, Unit::Nanoseconds) => format!("CPU time {amount} in {}", count(samples, "sample")),
         (Measure::OffCpu, _) => format!("Time waited {amount} in {}", count(samples, "wait")),
         (Measure::Wall, _) => format!("CPU time and waits {amount}"),
+        (Measure::Slices, _) => format!("Time in slices {amount}"),
         (Measure::Samples, _) => count(samples, "sample"),
         (Measure::Cpu, Unit::Samples) if whole_number(value) == Some(samples) => {
             format!("{} (this profile has no CPU times)", count(samples, "sample"))

@@ -47,6 +47,7 @@ impl Words {
             Measure::Samples => return None,
             Measure::Cpu => ("samples", "samples"),
             Measure::OffCpu => ("waits", "waits"),
+            Measure::Slices => ("slices", "slices"),
             Measure::Wall => ("count", "samples and waits"),
         };
         let hint = format!("{} {hint}", capital(things));
@@ -61,6 +62,7 @@ impl Words {
             (Measure::Cpu, Unit::Samples) | (Measure::Samples, _) => "samples",
             (Measure::OffCpu, _) => "time waited (off-CPU)",
             (Measure::Wall, _) => "wall time (CPU and waits)",
+            (Measure::Slices, _) => "time in slices",
         }
     }
 
@@ -117,7 +119,7 @@ impl Words {
             (Measure::Cpu, Unit::Nanoseconds) => Some("CPU"),
             (Measure::OffCpu, _) => Some("off-CPU"),
             (Measure::Wall, _) => Some("wall"),
-            (Measure::Cpu | Measure::Samples, _) => None,
+            (Measure::Cpu | Measure::Samples | Measure::Slices, _) => None,
         }
     }
 
