@@ -9,7 +9,7 @@ use traceview_core::model::{
 
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved};
+use crate::symbolize::{self, Category, CrateId, NameBook, OriginRules, Request, Resolved};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -27,11 +27,9 @@ impl Code {
     pub(super) fn new(
         recording: &Recording,
         origins: &OriginRules,
-        names: Option<&NameCache>,
+        names: &Names,
         builder: &mut ProfileBuilder,
-        progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Self {
-        let names = Names::resolve(recording, names, progress);
         let symbols: Vec<SymbolStatus> =
             (0..recording.images.len()).map(|index| names.status(recording, index)).collect();
         let libraries: Vec<LibraryId> = recording
@@ -40,7 +38,7 @@ impl Code {
             .zip(&symbols)
             .map(|(loaded, status)| add_library(loaded, *status, builder))
             .collect();
-        let mut naming = Naming { recording, origins, names: &names, libraries: &libraries, builder };
+        let mut naming = Naming { recording, origins, names, libraries: &libraries, builder };
         let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
         let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
         for (prefix, frame) in &recording.stacks {
@@ -54,13 +52,14 @@ impl Code {
 }
 
 /// The names of all addresses of a recording.
-struct Names {
+pub(super) struct Names {
     /// For each image its addresses in order, each with its names.
     of_image: Vec<Vec<(u64, Resolved)>>,
 }
 
 impl Names {
-    fn resolve(recording: &Recording, cache: Option<&NameCache>, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
+    /// Looks up those that `book` has not.
+    pub(super) fn resolve(recording: &Recording, book: NameBook, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
         let mut svmas: Vec<Vec<u64>> = vec![Vec::new(); recording.images.len()];
         for frame in &recording.frames {
             if let RawFrame::Code { image, svma } = frame {
@@ -78,7 +77,7 @@ impl Names {
                 asked.push(index);
             }
         }
-        let resolved = symbolize::symbolize_images(&requests, cache, progress);
+        let resolved = book.finish(&requests, progress);
         let mut of_image = vec![Vec::new(); recording.images.len()];
         for ((index, request), names) in asked.into_iter().zip(requests).zip(resolved) {
             of_image[index] = request.svmas.into_iter().zip(names).collect();
@@ -234,7 +233,7 @@ impl Naming<'_> {
             let full_name = full_name.map(|name| self.builder.string(&name));
             let source = frame.file.as_ref().map(|file| {
                 let path = self.builder.string(file);
-                self.builder.source(Source { path, id: None, content: None })
+                self.builder.source(Source::at(path))
             });
             let kind = if resolved.named { FunctionKind::Native } else { FunctionKind::Unsymbolized };
             let function = self.builder.function(Function {
@@ -246,15 +245,14 @@ impl Naming<'_> {
                 ..Function::named(name)
             });
             frames.push(self.builder.frame(Frame {
-                function,
                 library: Some(library),
                 address: Some(address),
                 inline_depth: u16::try_from(depth).unwrap_or(u16::MAX),
                 category: Some(standard(origin.category).id()),
-                subcategory: 0,
                 native_symbol,
                 line: frame.line,
                 column: frame.column,
+                ..Frame::of(function)
             }));
         }
         frames

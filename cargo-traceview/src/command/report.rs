@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use traceview_core::analysis::{
-    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, flows, fold_async, functions, groups,
-    select_threads, thread_groups,
+    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, default_measure, flows, fold_async, functions,
+    groups, sample_type, select_labels, select_threads, slices_as_samples, thread_groups,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
@@ -62,13 +62,35 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let threads = select_threads(profile, &args.threads, &args.processes)
         .map_err(|error| Error::NothingFound(error.to_string()))?;
     let range = args.range.map_or(TimeRange::ALL, range_of);
-    let selection = Selection { range, threads };
+    let label_sets = select_labels(profile, &args.labels).map_err(|error| Error::NothingFound(error.to_string()))?;
+    let selection = Selection { range, threads, label_sets };
     if args.flows {
         return flows_list(profile, &selection, args, style);
     }
-    let values = StackValues::of(profile, &selection, Measure::Cpu)?;
-    if values.total.samples == 0 && selection != Selection::default() {
-        return Err(Error::NothingFound(nothing_in(profile, &selection)));
+    let asked = measure_of(profile, args.sample_type.as_deref())?;
+    let has_samples = || profile.threads.iter().any(|thread| !thread.samples.is_empty());
+    let has_slices = || profile.threads.iter().any(|thread| !thread.slices.is_empty());
+    if args.slices || (asked.is_none() && !has_samples() && has_slices()) {
+        let slices = slices_as_samples(profile, selection.range);
+        return of(&slices, Measure::Slices, &Selection { range: TimeRange::ALL, ..selection }, args, style);
+    }
+    of(profile, asked.unwrap_or_else(|| default_measure(profile)), &selection, args, style)
+}
+
+/// The report on what `measure` counts in a part of `profile`.
+fn of(
+    profile: &Profile,
+    measure: Measure,
+    selection: &Selection,
+    args: &ReportArgs,
+    style: Style,
+) -> Result<String, Error> {
+    let values = StackValues::of(profile, selection, measure)?;
+    if measure == Measure::Slices && values.total.samples == 0 {
+        return Err(Error::NothingFound("no slice of the chosen threads lies in that range".to_owned()));
+    }
+    if values.total.samples == 0 && *selection != Selection::default() {
+        return Err(Error::NothingFound(nothing_in(profile, selection)));
     }
     let mut text = String::new();
     if args.tree || args.inverted {
@@ -83,7 +105,7 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let list = match by.grouping() {
         Grouping::Functions => return Ok(functions_list(profile, &values, args, style)),
         Grouping::Code(code) => groups(profile, &values, code),
-        Grouping::Threads => thread_groups(profile, &selection, Measure::Cpu)?,
+        Grouping::Threads => thread_groups(profile, selection, measure)?,
     };
     Ok(groups_list(profile, &list, (args, by), style))
 }
@@ -104,6 +126,16 @@ fn flows_list(profile: &Profile, selection: &Selection, args: &ReportArgs, style
     let mut text = String::new();
     printed(write_flows(&mut text, profile, &list, most(args, DEFAULT_TOP), style));
     Ok(text)
+}
+
+/// What the sample type of this name counts.
+///
+/// # Errors
+/// When there is none; the message lists those that there are.
+pub fn measure_of(profile: &Profile, name: Option<&str>) -> Result<Option<Measure>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    let found = sample_type(profile, name).map_err(|error| Error::NothingFound(error.to_string()))?;
+    Ok(Some(found.measure))
 }
 
 fn functions_list(profile: &Profile, values: &StackValues, args: &ReportArgs, style: Style) -> String {
@@ -169,6 +201,7 @@ fn range_of(range: time::TimeRange) -> TimeRange {
 /// Why a selection is empty, as a sentence.
 fn nothing_in(profile: &Profile, selection: &Selection) -> String {
     let what = match (selection.range == TimeRange::ALL, &selection.threads) {
+        _ if selection.label_sets.is_some() => "no chosen sample with these labels counts anything",
         (true, _) => "no sample of the chosen threads used any CPU time",
         (false, None) => "no sample in that range used any CPU time",
         (false, Some(_)) => "no sample of the chosen threads in that range used any CPU time",
@@ -225,9 +258,13 @@ mod tests {
     }
 
     fn run(line: &str) -> Result<String, Error> {
+        run_on(&profile(), line)
+    }
+
+    fn run_on(profile: &Profile, line: &str) -> Result<String, Error> {
         let words = format!("cargo-traceview report {line}");
         match Cli::parse_args(words.split_whitespace().map(OsString::from)).unwrap().into_command() {
-            Command::Report(args) => render(&profile(), &args, Style::default()),
+            Command::Report(args) => render(profile, &args, Style::default()),
             other => panic!("`{line}` parsed as {other:?}"),
         }
     }
@@ -300,6 +337,36 @@ mod tests {
             }
         };
         assert!(is_exact_with(&[]) && !is_exact_with(&["--search", "A"]));
+    }
+
+    #[test]
+    fn what_has_only_slices_is_reported_by_their_time() {
+        let text = br#"[{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"outer"},{"ph":"X","ts":2,"dur":4,"pid":1,"tid":1,"name":"inner"},
+            {"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"other"}]"#;
+        let profile =
+            traceview_core::format::read(text, &traceview_core::format::ReadOptions::default()).unwrap().profile;
+        let run = |line: &str| run_on(&profile, line).unwrap();
+        assert!(run("").starts_with("Time in slices 20.0 "), "{}", run(""));
+        assert_eq!(run("--slices"), run(""));
+        let json: serde_json::Value = serde_json::from_str(&run("--json --tree --thread 1")).unwrap();
+        let rows = json["rows"].as_array().unwrap();
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap(), row["self"].as_i64(), row["total"].as_i64()))
+            .collect();
+        assert_eq!(rows, [("outer", Some(6_000), Some(10_000)), ("inner", Some(4_000), Some(4_000))]);
+        let json: serde_json::Value = serde_json::from_str(&run("--json --range 4us..25us")).unwrap();
+        assert_eq!(json["total"], 11_000);
+        let refused = run_on(&profile, "--range 1s..2s").expect_err("nothing is there");
+        assert_eq!(refused.to_string(), "no slice of the chosen threads lies in that range");
+    }
+
+    #[test]
+    fn sample_types_and_labels_are_chosen_by_name() {
+        assert_eq!(first_line("--sample-type cpu"), first_line(""));
+        assert_eq!(first_line("--sample-type samples --thread main"), "200 samples");
+        assert_eq!(refused("--sample-type space"), "no sample type is called `space`; there are `samples`, `cpu`");
+        assert_eq!(refused("--label a=b"), "no sample has the label `a=b`; there are none");
     }
 
     #[test]

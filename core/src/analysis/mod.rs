@@ -2,8 +2,8 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] comes
-//! before all that: it makes another profile.
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] or
+//! [`slices_as_samples`] comes before all that: it makes another profile.
 
 mod amount;
 mod async_fold;
@@ -17,7 +17,10 @@ mod functions;
 mod groups;
 mod interval;
 mod inverted;
+mod labels;
 mod retain;
+mod sample_types;
+mod slices;
 mod stack_values;
 mod summary;
 mod tree;
@@ -29,7 +32,7 @@ mod brute_force;
 #[cfg(test)]
 pub(crate) mod fixture;
 
-pub use amount::{Amount, Share, Unit, percent};
+pub use amount::{Amount, Share, Unit, UnitName, percent};
 pub use async_fold::fold_async;
 pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
@@ -40,6 +43,10 @@ pub use functions::{FunctionList, FunctionRow, HotLine, functions};
 pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
+pub use labels::{LabelKey, NoSuchLabel, label_keys, select_labels};
+pub(crate) use sample_types::says_weights;
+pub use sample_types::{NoSuchSampleType, SampleType, default_measure, sample_type, sample_types};
+pub use slices::slices_as_samples;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};

@@ -4,8 +4,10 @@
 //! nothing of other formats.
 
 pub mod chrome;
+pub mod collapsed;
 pub mod cpuprofile;
 pub mod gecko;
+pub mod perf_script;
 pub mod pprof;
 pub mod speedscope;
 
@@ -15,6 +17,7 @@ mod input;
 mod json_error;
 mod json_keys;
 mod json_value;
+mod text_lines;
 mod v8_profile;
 
 pub use input::read_input;
@@ -22,6 +25,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
 
@@ -38,8 +42,8 @@ pub struct Format {
     pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads decompressed bytes; `None` for a format that can only be written.
-    pub read: Option<Reader>,
+    /// Reads decompressed bytes.
+    pub read: Reader,
     /// Writes uncompressed; `None` for a format that is only read.
     pub write: Option<Writer>,
 }
@@ -58,7 +62,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes, _| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: |bytes, _| gecko::read(bytes),
         write: Some(gecko::write),
     },
     Format {
@@ -67,7 +71,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".pb.gz"],
         begins: pprof::begins,
         sniff: pprof::sniff,
-        read: None,
+        read: |bytes, _| Ok((pprof::read(bytes)?, None)),
         write: Some(pprof::write),
     },
     Format {
@@ -76,7 +80,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".trace.json", ".trace.json.gz"],
         begins: chrome::begins,
         sniff: chrome::sniff,
-        read: Some(|bytes, options| Ok((chrome::read_bound(bytes, options.flow_binding)?, None))),
+        read: |bytes, options| Ok((chrome::read_bound(bytes, options.flow_binding)?, None)),
         write: None,
     },
     Format {
@@ -85,7 +89,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".speedscope.json"],
         begins: speedscope::begins,
         sniff: speedscope::sniff,
-        read: Some(|bytes, _| Ok((speedscope::read(bytes)?, None))),
+        read: |bytes, _| Ok((speedscope::read(bytes)?, None)),
         write: Some(speedscope::write),
     },
     Format {
@@ -94,8 +98,27 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".cpuprofile"],
         begins: cpuprofile::begins,
         sniff: cpuprofile::sniff,
-        read: Some(|bytes, _| Ok((cpuprofile::read(bytes)?, None))),
+        read: |bytes, _| Ok((cpuprofile::read(bytes)?, None)),
         write: None,
+    },
+    // Texts last: they have no mark, only a shape.
+    Format {
+        name: "perf-script",
+        title: "perf script",
+        extensions: &[".perf"],
+        begins: perf_script::begins,
+        sniff: perf_script::sniff,
+        read: |bytes, _| Ok((perf_script::read(bytes)?, None)),
+        write: None,
+    },
+    Format {
+        name: "collapsed",
+        title: "collapsed stacks",
+        extensions: &[".folded"],
+        begins: collapsed::begins,
+        sniff: collapsed::sniff,
+        read: |bytes, _| Ok((collapsed::read(bytes)?, None)),
+        write: Some(collapsed::write),
     },
 ];
 
@@ -113,6 +136,9 @@ pub struct Target {
 pub struct WriteOptions {
     /// Waits, in formats that would otherwise hold CPU time only.
     pub off_cpu: bool,
+    /// Which of several sample types is meant, in formats that hold only one or show one first; `None`: the
+    /// [default](crate::analysis::default_measure).
+    pub measure: Option<Measure>,
 }
 
 /// What was in a file, and what sort of file it is.
@@ -153,16 +179,10 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|format| format.read.is_some()))]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
-    },
-    /// Its format is one that can only be written.
-    #[error("{format} files can be written but not read yet (these can: {})", names(|format| format.read.is_some()))]
-    WriteOnly {
-        /// The format, for people.
-        format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -300,8 +320,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
         return Err(ReadError::Empty);
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
-    let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
-    let (profile, version) = read(&bytes, options)?;
+    let (profile, version) = (format.read)(&bytes, options)?;
     Ok(Contents { profile, format, version })
 }
 
@@ -406,6 +425,7 @@ mod tests {
             ("dir.x/b.JSON.GZ", "firefox", true),
             ("weird.gz.json", "firefox", false),
             ("cpu.pb.gz", "pprof", true),
+            ("a.folded", "collapsed", false),
             ("a.speedscope.json", "speedscope", false),
         ] {
             let target = by_extension(Path::new(path)).expect(path);
@@ -437,7 +457,7 @@ mod tests {
             read(b"\x7fELF\x02 and so on"),
             format!(
                 r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
-                names(|format| format.read.is_some())
+                names(|_| true)
             )
         );
         assert!(read(b"{}").contains("not a profile"));

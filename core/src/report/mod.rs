@@ -22,6 +22,7 @@ mod tests;
 
 pub use flows::{flows_json, write_flows};
 pub use groups::{groups_json, write_groups};
+pub(crate) use info::command_text;
 pub use info::{InfoSource, info_json, write_info};
 pub use json::{top_json, tree_json};
 pub use label::{known_path, short_path};

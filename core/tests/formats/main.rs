@@ -2,7 +2,15 @@
 
 mod chrome;
 mod chrome_flows;
+mod collapsed;
 mod cpuprofile;
 mod fixtures;
+mod gecko;
+mod gecko_hostile;
+mod gecko_raw;
+mod perf_script;
+mod pprof;
+mod pprof_tool;
 mod sha256;
 mod speedscope;
+mod tops;

@@ -26,7 +26,8 @@ fn read(value: &Value) -> Profile {
 fn write(profile: &Profile, off_cpu: bool) -> (Value, Vec<String>) {
     let mut bytes = Vec::new();
     let target = format::by_name("speedscope").expect("a format").target();
-    let warnings = format::write(profile, target, &WriteOptions { off_cpu }, &mut bytes).expect("it can be written");
+    let warnings = format::write(profile, target, &WriteOptions { off_cpu, measure: None }, &mut bytes)
+        .expect("it can be written");
     let file: Value = serde_json::from_slice(&bytes).expect("JSON");
     check(&file);
     (file, warnings.into_iter().map(|warning| warning.code).collect())
@@ -337,7 +338,7 @@ fn profile_of(threads: &[MadeUp], nodes: &[(usize, usize)], interval: bool) -> P
     for (prefix, frame) in nodes {
         let [name, path] =
             [format!("f\"{}\u{1f980}", frame % 7), format!("{}.rs", frame % 3)].map(|text| builder.string(&text));
-        let source = (frame % 2 == 0).then(|| builder.source(Source { path, id: None, content: None }));
+        let source = (frame % 2 == 0).then(|| builder.source(Source::at(path)));
         let place = |from: usize| u32::try_from((frame + from) % 4).ok().filter(|place| *place > 0);
         let function = builder.function(Function { source, line: place(1), ..Function::named(name) });
         let frame = builder.frame(Frame { line: place(0), column: place(2), ..Frame::of(function) });

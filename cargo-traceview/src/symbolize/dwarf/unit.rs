@@ -2,7 +2,10 @@
 
 use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Section as _, Unit, UnitHeader, UnitType};
 
-use super::{Code, Reader, Unusual, lines};
+use super::{Claimed, Code, Reader, Unusual, lines};
+
+/// A unit is at least so many times as long as it has ranges.
+const BYTES_A_RANGE: usize = 16;
 
 /// Where each unit begins, up to the first damaged header, and where the section ends.
 pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, usize) {
@@ -16,50 +19,70 @@ pub(in super::super) fn unit_offsets(dwarf: &Dwarf<Reader<'_>>) -> (Vec<usize>, 
     (offsets, dwarf.debug_info.reader().len())
 }
 
-/// A unit ready to be read, and the addresses that it claims, sorted: index, and end of the range claimed.
-pub(super) type Claims<'a> = (Result<Unit<Reader<'a>>, Unusual>, Vec<(usize, u64)>);
+/// What a unit claims.
+#[derive(Default)]
+pub(super) struct Claims<'a> {
+    /// All of it, if the unit says it at its root.
+    pub(super) all: Option<Claimed>,
+    /// The unit ready to be read, if it claims one of the addresses.
+    pub(super) unit: Option<Result<Unit<Reader<'a>>, Unusual>>,
+    /// The addresses that it claims, sorted: index, and end of the range claimed.
+    pub(super) of_addresses: Vec<(usize, u64)>,
+}
 
 /// Reads the root of a unit, and the rest of what it takes to read the unit only if it claims one of the sorted
-/// `addresses`. `None` for units without code.
+/// `addresses`.
 pub(super) fn claims<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     code: Code<'_>,
     offset: usize,
     addresses: &[u64],
-) -> gimli::Result<Option<Claims<'a>>> {
+) -> gimli::Result<Claims<'a>> {
+    let nothing = || Claims { all: Some(Box::default()), ..Claims::default() };
     let header = dwarf.unit_header(gimli::DebugInfoOffset(offset))?;
     // Others hold types, or what units with code refer to.
     if !matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_)) {
-        return Ok(None);
+        return Ok(nothing());
     }
-    let Some((mut unit, root)) = read_root(dwarf, header)? else { return Ok(None) };
+    let Some((mut unit, root)) = read_root(dwarf, header)? else { return Ok(nothing()) };
     let mut claims = Vec::new();
+    let mut all = Vec::new();
     // Ranges of a unit don't overlap, unless they are damaged.
     let most = 2 * addresses.len();
+    // A function takes more bytes than that; damaged units can share a list that is longer than all of them.
+    let most_kept = unit.header.length_including_self() / BYTES_A_RANGE;
     let claim = |range: gimli::Range| {
-        if claims.len() <= most && code.can_begin_at(range.begin) {
-            let first = addresses.partition_point(|&address| address < range.begin);
-            let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
-            claims.extend(within.map(|(index, _)| (index, range.end)));
+        if code.can_begin_at(range.begin) {
+            if all.len() <= most_kept {
+                all.push(range.begin..range.end);
+            }
+            if claims.len() <= most {
+                let first = addresses.partition_point(|&address| address < range.begin);
+                let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
+                claims.extend(within.map(|(index, _)| (index, range.end)));
+            }
         }
     };
     if root.extent.for_each_range(dwarf, &unit, claim)? {
+        let all = (all.len() <= most_kept).then(|| all.into_boxed_slice());
         if claims.is_empty() {
-            return Ok(None);
+            return Ok(Claims { all, ..Claims::default() });
         }
         let is_usual = claims.len() <= most && unit.dwo_id.is_none();
         claims.sort_unstable();
         // Of several ranges around an address the one that ends first counts.
         claims.dedup_by_key(|(address, _)| *address);
         let complete = root.complete(dwarf, &mut unit);
-        return Ok(Some((if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) }, claims)));
+        let unit = if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) };
+        return Ok(Claims { all, unit: Some(unit), of_addresses: claims });
     }
     // It doesn't say where its code is; its lines do.
     root.complete(dwarf, &mut unit)?;
-    let Some(program) = unit.line_program.clone() else { return Ok(None) };
-    let Ok((rows, _)) = lines::rows_at(program, code, addresses) else { return Ok(None) };
+    let Some(program) = unit.line_program.clone() else { return Ok(nothing()) };
+    let Ok((rows, _)) = lines::rows_at(program, code, addresses) else { return Ok(Claims::default()) };
     claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
-    Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
+    let unit = if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) };
+    Ok(Claims { all: None, unit: (!claims.is_empty()).then_some(unit), of_addresses: claims })
 }
 
 /// What the root of a unit says, as far as it is not read at once.

@@ -82,6 +82,15 @@ pub(super) struct Event<'a> {
     pub fields: Vec<(Text<'a>, Value<'a>)>,
 }
 
+/// An event that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    /// Where it begins.
+    pub offset: usize,
+    /// Whether it is an object, and not some other value in the array of events.
+    pub is_object: bool,
+}
+
 impl<'a> Events<'a> {
     /// The events of `text`, which begins with `[` or `{`.
     pub(super) fn new(text: &'a [u8]) -> Self {
@@ -101,13 +110,26 @@ impl<'a> Events<'a> {
 
     /// Reads the next event into `event`; `false` when there is none any more.
     pub(super) fn next(&mut self, event: &mut Event<'a>) -> bool {
+        event.fields.clear();
+        match self.next_with(&mut |key, value| event.fields.push((key, value))) {
+            Some(found) => {
+                event.offset = found.offset;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Reads the next event, if there is one, and gives its fields one by one. Those of an event that the text breaks off are
+    /// given too, although it is none.
+    pub(super) fn next_with(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Option<Found> {
         loop {
             match self.place {
-                Place::Behind => return false,
+                Place::Behind => return None,
                 Place::Keys => self.next_key(),
                 Place::Array { in_object } => {
-                    if self.next_in_array(event, in_object) {
-                        return true;
+                    if let Some(found) = self.next_in_array(field, in_object) {
+                        return Some(found);
                     }
                 }
             }
@@ -158,8 +180,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Whether there was an event.
-    fn next_in_array(&mut self, event: &mut Event<'a>, in_object: bool) -> bool {
+    /// The event that comes next, if one does.
+    fn next_in_array(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>), in_object: bool) -> Option<Found> {
         let commas = self.cursor.skip_blanks_and_commas();
         let start = self.cursor.at;
         match self.cursor.peek() {
@@ -174,27 +196,21 @@ impl<'a> Events<'a> {
                 let meant = u64::from(std::mem::replace(&mut self.is_inside, true));
                 self.missing_commas += meant.saturating_sub(commas);
                 self.extra_commas += commas.saturating_sub(meant);
-                match self.cursor.fields(&mut event.fields) {
-                    Ok(()) => {
-                        event.offset = start;
-                        return true;
-                    }
+                match self.cursor.fields(field) {
+                    Ok(()) => return Some(Found { offset: start, is_object: true }),
                     Err(reason) => self.fail(reason, start),
                 }
             }
             // What is no object is no event; others of the array may be.
             Some(_) => match self.cursor.value() {
-                Ok(value) => {
+                Ok(_) => {
                     self.is_inside = true;
-                    event.fields.clear();
-                    event.fields.push((Text { raw: b"", is_escaped: false }, value));
-                    event.offset = start;
-                    return true;
+                    return Some(Found { offset: start, is_object: false });
                 }
                 Err(reason) => self.fail(reason, start),
             },
         }
-        false
+        None
     }
 
     fn fail(&mut self, reason: Fault, start: usize) {
@@ -224,13 +240,6 @@ impl<'a> Value<'a> {
     }
 }
 
-impl Event<'_> {
-    /// Whether it is no object but some other value in the array of events.
-    pub(super) fn is_no_object(&self) -> bool {
-        matches!(&*self.fields, [(Text { raw: b"", .. }, _)])
-    }
-}
-
 /// Why there is no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
@@ -243,13 +252,14 @@ pub(super) enum Fault {
 /// The fields of an object, as written: of [`Value::Object`], whose end is known.
 pub(super) fn fields(object: &[u8]) -> Result<Vec<(Text<'_>, Value<'_>)>, Fault> {
     let mut fields = Vec::new();
-    Cursor { text: object, at: 0 }.fields(&mut fields)?;
+    fields_into(object, &mut fields)?;
     Ok(fields)
 }
 
 /// The same into `fields`; what stands before a fault is in it.
 pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<(Text<'a>, Value<'a>)>) -> Result<(), Fault> {
-    Cursor { text: object, at: 0 }.fields(fields)
+    fields.clear();
+    Cursor { text: object, at: 0 }.fields(&mut |key, value| fields.push((key, value)))
 }
 
 /// The elements of an array, as written: of [`Value::Array`], whose end is known.
@@ -305,8 +315,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The fields of the object that begins here.
-    fn fields(&mut self, fields: &mut Vec<(Text<'a>, Value<'a>)>) -> Result<(), Fault> {
-        fields.clear();
+    fn fields(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Result<(), Fault> {
         self.at += 1;
         loop {
             self.skip_blanks_and_commas();
@@ -318,7 +327,7 @@ impl<'a> Cursor<'a> {
                 }
                 Some(b'"') => {
                     let key = self.key()?;
-                    fields.push((key, self.value()?));
+                    field(key, self.value()?);
                 }
                 Some(_) => return Err(Fault::Bad(self.at)),
             }
@@ -403,6 +412,8 @@ fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     const WORDS: usize = 4;
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
+    const QUOTES: u64 = ONES * 0x22;
+    const BACKSLASHES: u64 = ONES * 0x5c;
     /// High bits at the zero bytes of `word`; those above the first are not certain.
     const fn zeros(word: u64) -> u64 {
         word.wrapping_sub(ONES) & !word & HIGHS
@@ -410,7 +421,7 @@ fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     let (words, _) = text.as_chunks::<8>();
     for (index, word) in words.iter().take(WORDS).enumerate() {
         let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
+        let found = zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES);
         if found != 0 {
             return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }

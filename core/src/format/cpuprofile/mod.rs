@@ -4,7 +4,7 @@
 //!   `startTime`, which is on the machine's monotonic clock.
 //! * Before 2016 the nodes stood inside each other, below `head`, lines counted from 1, and samples had `timestamps`. Such
 //!   trees are as deep as the stacks, so that part is parsed without recursion.
-//! * What the values mean is the same wherever V8 profiles stand, and in [`v8_profile`](super::v8_profile). Here is the file.
+//! * What the values mean is the same wherever V8 profiles stand, and in `v8_profile`. Here is the file.
 
 mod file;
 mod head;

@@ -12,9 +12,11 @@
 //! | file | concept |
 //! |------|---------|
 //! | `unit` | what the values of a profile count |
+//! | `clock` | moments that lengths add up to |
 //! | `read/…` | file to model: frames, then one profile after the other |
 //! | `write/…` | model to file: what stands on a thread's axis, then the tables |
 
+mod clock;
 mod read;
 mod unit;
 mod write;

@@ -37,7 +37,7 @@ pub(super) fn add(builder: &mut ProfileBuilder, call: &CallFrame<'_>) -> Code {
     }
     if !call.url.is_empty() {
         let path = builder.string(call.url);
-        function.source = Some(builder.source(Source { path, id: None, content: None }));
+        function.source = Some(builder.source(Source::at(path)));
         let row = match host(call.url) {
             Some(host) => {
                 let host = builder.string(host);

@@ -52,8 +52,8 @@ fn warnings(profile: &Profile) -> Vec<(&str, u64)> {
 fn origin(profile: &Profile) -> i64 {
     let (_, micros) = profile.meta.extra.iter().find(|(key, _)| key == "trace start (µs)").expect("its start");
     let (whole, fraction) = micros.split_once('.').unwrap_or((micros, "0"));
-    let fraction: i64 = format!("{fraction:0<3}").parse().unwrap();
-    whole.parse::<i64>().unwrap() * 1000 + fraction
+    let fraction: i64 = format!("{fraction:0<3}").parse().expect("digits");
+    whole.parse::<i64>().expect("digits") * 1000 + fraction
 }
 
 /// Name, start and duration in ns as in the file, depth, lane, whether it is incomplete: of all slices in order.

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use self::texts::Texts;
 use super::notes;
-use super::scan::{self, End, Event, Events, Text, Value};
+use super::scan::{self, End, Events, Text, Value};
 use super::time::nanos_of_micros;
 use crate::format::ReadError;
 use crate::format::import_report::ImportReport;
@@ -173,19 +173,25 @@ impl<'a> EventTable<'a> {
                 message: "neither a list of events nor an object with traceEvents".to_owned(),
             });
         }
-        let mut rows = Rows { table: Self::empty(text), threads: FxHashMap::default(), last: (None, None, 0) };
+        let (threads, links) = (FxHashMap::default(), Vec::new());
+        let mut rows = Rows { table: Self::empty(text), threads, last: (None, None, 0), links };
         let mut events = Events::new(text);
-        let mut event = Event::default();
-        while events.next(&mut event) {
-            let note = match rows.add(&event) {
-                Added::Row => continue,
-                Added::NoObject => notes::NO_OBJECT,
-                Added::Nothing => notes::EMPTY_EVENT,
-            };
-            report.note(note, || at(event.offset));
+        loop {
+            let mut row = Row::default();
+            rows.links.clear();
+            let Some(found) = events.next_with(&mut |key, value| row.set(key, value, &mut rows.links)) else { break };
+            if !found.is_object {
+                report.note(notes::NO_OBJECT, || at(found.offset));
+                continue;
+            }
+            if row.is_nothing() {
+                report.note(notes::EMPTY_EVENT, || at(found.offset));
+                continue;
+            }
+            rows.add(row, found.offset);
             if rows.table.len() >= u32::MAX as usize - 1 {
                 let message = format!("more than {} events", rows.table.len());
-                return Err(ReadError::Syntax { offset: event.offset, message });
+                return Err(ReadError::Syntax { offset: found.offset, message });
             }
         }
         note_end(&events, report, text.len());
@@ -343,13 +349,8 @@ struct Rows<'a> {
     threads: FxHashMap<ThreadIds, u32>,
     /// `pid` and `tid` of the last event as written, and their thread: most events have those of the one before.
     last: (Option<Value<'a>>, Option<Value<'a>>, u32),
-}
-
-/// What became of an event.
-enum Added {
-    Row,
-    NoObject,
-    Nothing,
+    /// The fields of the event that go into its link.
+    links: Vec<(Text<'a>, Value<'a>)>,
 }
 
 /// An event's fields that go into columns.
@@ -363,44 +364,40 @@ struct Row<'a> {
     pid: Option<Value<'a>>,
     tid: Option<Value<'a>>,
     args: Option<Value<'a>>,
-    has_link: bool,
     flags: EventFlags,
 }
 
 impl<'a> Row<'a> {
-    fn of(event: &Event<'a>) -> Self {
-        let mut row = Self::default();
-        for (key, value) in &event.fields {
-            let value = Some(*value);
-            // Patterns of bytes are compared in place, byte strings by a call each.
-            match key.raw {
-                [b'n', b'a', b'm', b'e'] => row.name = value,
-                [b'c', b'a', b't'] => row.category = value,
-                [b'p', b'h'] => row.phase = value,
-                [b't', b's'] => row.time = value,
-                [b'd', b'u', b'r'] => row.duration = value,
-                [b'p', b'i', b'd'] => row.pid = value,
-                [b't', b'i', b'd'] => row.tid = value,
-                [b'a', b'r', b'g', b's'] => row.args = value,
-                [b'i', b'd']
-                | [b'i', b'd', b'2']
-                | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
-                | [b's', b'c', b'o', b'p', b'e']
-                | [b'b', b'p']
-                | [b's']
-                | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
-                | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
-                | [b's', b'f'] => {
-                    row.has_link = true;
-                }
-                [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
-                [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
-                // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
-                [b't', b't', b's'] => {}
-                _ => row.flags.set(EventFlags::OTHER_FIELDS),
+    /// Takes in a field; of equal ones the last counts.
+    fn set(&mut self, key: Text<'a>, field: Value<'a>, links: &mut Vec<(Text<'a>, Value<'a>)>) {
+        let (row, value) = (self, Some(field));
+        // Patterns of bytes are compared in place, byte strings by a call each.
+        match key.raw {
+            [b'n', b'a', b'm', b'e'] => row.name = value,
+            [b'c', b'a', b't'] => row.category = value,
+            [b'p', b'h'] => row.phase = value,
+            [b't', b's'] => row.time = value,
+            [b'd', b'u', b'r'] => row.duration = value,
+            [b'p', b'i', b'd'] => row.pid = value,
+            [b't', b'i', b'd'] => row.tid = value,
+            [b'a', b'r', b'g', b's'] => row.args = value,
+            [b'i', b'd']
+            | [b'i', b'd', b'2']
+            | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
+            | [b's', b'c', b'o', b'p', b'e']
+            | [b'b', b'p']
+            | [b's']
+            | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
+            | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
+            | [b's', b'f'] => {
+                links.push((key, field));
             }
+            [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
+            [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
+            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
+            [b't', b't', b's'] => {}
+            _ => row.flags.set(EventFlags::OTHER_FIELDS),
         }
-        row
     }
 
     fn is_nothing(&self) -> bool {
@@ -410,14 +407,7 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn add(&mut self, event: &Event<'a>) -> Added {
-        if event.is_no_object() {
-            return Added::NoObject;
-        }
-        let mut row = Row::of(event);
-        if row.is_nothing() {
-            return Added::Nothing;
-        }
+    fn add(&mut self, mut row: Row<'a>, offset: usize) {
         let (time, time_form) = time(row.time);
         let (duration, duration_form) = self::time(row.duration);
         if duration_form == TimeForm::Invalid {
@@ -428,16 +418,16 @@ impl<'a> Rows<'a> {
         if is_long {
             row.flags.set(EventFlags::LONG_PHASE);
         }
-        let (args, args_length) = self.args(&row, event.offset);
+        let (args, args_length) = self.args(&row, offset);
         if args_length == 0 && row.args.is_some() {
             row.flags.set(EventFlags::BAD_ARGS);
         }
         let thread = self.thread(row.pid, row.tid);
-        let link = if row.has_link { self.link(event) } else { NO_LINK };
+        let link = if self.links.is_empty() { NO_LINK } else { self.link() };
         let table = &mut self.table;
         let name = row.name.and_then(|name| table.texts.of_value(name));
         let category = row.category.and_then(|category| table.texts.of_value(category));
-        table.offset.push(event.offset as u64);
+        table.offset.push(offset as u64);
         table.phase.push(phase);
         table.name.push(name);
         table.category.push(category);
@@ -449,7 +439,6 @@ impl<'a> Rows<'a> {
         table.args.push(args);
         table.args_length.push(args_length);
         table.flags.push(row.flags);
-        Added::Row
     }
 
     /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.
@@ -479,10 +468,10 @@ impl<'a> Rows<'a> {
         thread
     }
 
-    fn link(&mut self, event: &Event<'a>) -> u32 {
+    fn link(&mut self) -> u32 {
         let table = &mut self.table;
         let (mut link, mut more) = (Link::default(), MoreIds::default());
-        for (key, value) in &event.fields {
+        for (key, value) in &self.links {
             let scalar = |texts: &mut Texts<'a>| texts.scalar(Some(*value));
             match key.raw {
                 b"id" => link.id = scalar(&mut table.texts),

@@ -1,6 +1,7 @@
 //! Values on the axis of a profile, and what becomes of them in the model.
 
 use super::super::super::json_value::Number;
+use super::super::clock::{Clock, whole};
 use super::super::unit::{Unit, near_whole};
 use crate::model::{Time, Values};
 
@@ -55,29 +56,23 @@ impl Column {
 
     /// The times at which rows begin if the first does at `start` and each lasts as long as its value says, in units of
     /// `scale` ns; and these lengths in milliseconds.
-    #[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
     pub(super) fn into_times(self, start: Time, scale: i64) -> (Vec<Time>, Values) {
+        let mut clock = Clock::at(start);
+        let mut begin = |length: Number| {
+            let begin = clock.rounded();
+            clock.pass(length);
+            begin
+        };
         match self {
             Self::Integer(values) => {
-                let mut now = start.0;
-                let begin = |length: &i64| {
-                    let begin = Time(now);
-                    now = now.saturating_add(length.saturating_mul(scale));
-                    begin
-                };
-                let times = values.iter().map(begin).collect();
-                (times, Values::Float(values.into_iter().map(|value| millis(Number::Integer(value), scale)).collect()))
+                let times = values.iter().map(|value| begin(Number::Integer(value.saturating_mul(scale)))).collect();
+                let weights = values.into_iter().map(|value| millis(Number::Integer(value), scale)).collect();
+                (times, Values::Float(weights))
             }
             Self::Float(mut values) => {
                 values.iter_mut().for_each(|value| *value = millis(Number::Float(*value), scale));
                 // From the weights as they are kept, so that these give the same times again.
-                let mut passed = 0.0;
-                let begin = |length: &f64| {
-                    let begin = Time(start.0.saturating_add(f64::round_ties_even(passed) as i64));
-                    passed += near_whole(length * 1e6);
-                    begin
-                };
-                let times = values.iter().map(begin).collect();
+                let times = values.iter().map(|value| begin(Number::Float(near_whole(value * 1e6)))).collect();
                 (times, Values::Float(values))
             }
         }
@@ -101,12 +96,11 @@ pub(super) fn is_before(left: Number, right: Number) -> bool {
 }
 
 /// The moment `value`, if `unit` is one of time.
-#[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
 pub(super) fn moment(value: Number, unit: Unit) -> Option<Time> {
     let scale = unit.nanos()?;
     Some(Time(match value {
         Number::Integer(value) => value.saturating_mul(scale),
-        Number::Float(value) => (value * Number::Integer(scale).as_f64()).round_ties_even() as i64,
+        Number::Float(value) => whole((value * Number::Integer(scale).as_f64()).round_ties_even()),
     }))
 }
 

@@ -50,7 +50,7 @@ impl Frames {
         for (index, row) in shared.frames.into_iter().enumerate() {
             let source = row.file.filter(|file| !file.0.is_empty()).map(|file| {
                 let path = builder.string(&file.0);
-                builder.source(Source { path, id: None, content: None })
+                builder.source(Source::at(path))
             });
             let name = builder.string(&row.name.0);
             let function = builder.function(Function { source, ..Function::named(name) });

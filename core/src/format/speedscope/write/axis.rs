@@ -5,6 +5,7 @@ use crate::format::WriteOptions;
 use crate::format::json_value::Number;
 use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, Time, Values, Wait, WeightUnit};
 
+use super::super::clock::{Clock, whole};
 use super::super::unit::{Unit, near_whole};
 use super::start_of;
 
@@ -101,18 +102,18 @@ impl<'a> Axis<'a> {
 
     /// Where the axis ends, after all pieces.
     pub(super) fn end(&self, pieces: &Pieces<'_>) -> Number {
-        let has_fraction = pieces.passed > 0.0;
-        if self.unit != Unit::Nanoseconds && has_fraction {
-            return Number::Float(Number::Integer(pieces.now.0).as_f64() + pieces.passed);
+        let Clock { now, fraction } = pieces.clock;
+        if self.unit != Unit::Nanoseconds && fraction > 0.0 {
+            return Number::Float(Number::Integer(now.0).as_f64() + fraction);
         }
-        let now = if has_fraction { pieces.now + Nanos(1) } else { pieces.now };
+        let now = pieces.clock.ceiling();
         let known = self.thread.end.or(self.profile.meta.recording_end).filter(|_| self.timed);
         let covers = |end: &Time| (now - *end).0 < ROUNDING;
         Number::Integer(known.filter(covers).unwrap_or(now).0)
     }
 
     fn pieces_from(&self, start: Time) -> Pieces<'_> {
-        Pieces { axis: self, row: 0, wait: 0, now: start, passed: 0.0, sample: None, refused: 0 }
+        Pieces { axis: self, row: 0, wait: 0, clock: Clock::at(start), sample: None, refused: 0 }
     }
 
     /// What sample `row` is and how long; `None` if it counts nothing.
@@ -139,7 +140,10 @@ impl<'a> Axis<'a> {
         let time = *self.thread.samples.time.get(row).filter(|_| self.timed)?;
         let before = match self.counted {
             Counted::Traced(_) | Counted::Plain(_) => 0,
-            Counted::Cpu(_) | Counted::Intervals(..) => whole(length),
+            Counted::Cpu(_) | Counted::Intervals(..) => match length {
+                Number::Integer(length) => length,
+                Number::Float(length) => whole(length),
+            },
         };
         Some(time + Nanos(before.saturating_neg()))
     }
@@ -150,10 +154,8 @@ pub(super) struct Pieces<'a> {
     axis: &'a Axis<'a>,
     row: usize,
     wait: usize,
-    /// Where the last piece ended, without a fraction.
-    now: Time,
-    /// The fraction.
-    passed: f64,
+    /// Where the last piece ended.
+    clock: Clock,
     /// The next sample and where it begins.
     sample: Option<(Piece, Option<Time>)>,
     /// How many samples had negative or infinite weights.
@@ -199,14 +201,7 @@ impl Pieces<'_> {
     }
 
     fn advance(&mut self, piece: Piece) -> Piece {
-        match piece.length {
-            Number::Integer(length) => self.now = self.now + Nanos(length),
-            Number::Float(length) => {
-                let passed = self.passed + length;
-                self.passed = passed - passed.floor();
-                self.now = self.now + Nanos(whole(Number::Float(passed.floor())));
-            }
-        }
+        self.clock.pass(piece.length);
         piece
     }
 }
@@ -219,7 +214,7 @@ impl Iterator for Pieces<'_> {
         let wait = self.next_wait();
         let wait = wait.filter(|wait| sample.and_then(|(_, start)| start).is_none_or(|start| wait.start < start));
         let start = wait.map(|wait| wait.start).or(sample.and_then(|(_, start)| start));
-        if let Some(gap) = start.map(|start| start - self.now).filter(|gap| gap.0 >= self.axis.shortest_gap) {
+        if let Some(gap) = start.map(|start| start - self.clock.now).filter(|gap| gap.0 >= self.axis.shortest_gap) {
             return Some(self.advance(Piece { what: What::Nothing, length: Number::Integer(gap.0) }));
         }
         let piece = match wait {
@@ -263,17 +258,5 @@ fn nanos(millis: f64) -> Number {
 /// `value` as an integer if it is one that doubles have exactly.
 fn shortest(value: f64) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() <= EXACT {
-        Number::Integer(whole(Number::Float(value)))
-    } else {
-        Number::Float(value)
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
-fn whole(number: Number) -> i64 {
-    match number {
-        Number::Integer(value) => value,
-        Number::Float(value) => value as i64,
-    }
+    if value.fract() == 0.0 && value.abs() <= EXACT { Number::Integer(whole(value)) } else { Number::Float(value) }
 }

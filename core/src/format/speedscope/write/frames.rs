@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::axis::What;
-use super::text::Text;
+use super::text::{Text, digits};
 use crate::analysis::WaitKind;
 use crate::format::WriteError;
 use crate::format::json_value::Number;
@@ -35,6 +35,8 @@ pub(super) struct Numbered<'a> {
     profile: &'a Profile,
     /// The number of each frame of the profile that is in use.
     numbers: Vec<u32>,
+    /// How many nodes are above each node of a stack.
+    depths: Vec<u32>,
     rows: Vec<Row>,
     waits: FxHashMap<WaitKind, u32>,
     wait_kinds: Vec<WaitKind>,
@@ -98,23 +100,23 @@ impl<'a> FrameNumbers<'a> {
             })
         };
         let numbers = in_use.into_iter().enumerate().map(number).collect();
+        let mut depths = Vec::with_capacity(stacks.len());
+        for prefix in &stacks.prefix {
+            depths.push(prefix.map_or(0, |prefix| depths[prefix.index()] + 1));
+        }
         let Self { profile, waits, wait_kinds, no_stack, .. } = self;
-        Numbered { profile, numbers, rows, waits, wait_kinds, no_stack }
+        Numbered { profile, numbers, depths, rows, waits, wait_kinds, no_stack }
     }
 }
 
 impl Numbered<'_> {
-    /// The frames of a stack, the innermost first.
-    pub(super) fn path(&self, what: What) -> impl Iterator<Item = u32> {
-        let (stack, leaf): (Option<StackId>, Option<u32>) = match what {
-            What::Nothing => (None, None),
-            What::Stack(stack) => (Some(stack), None),
-            What::Wait(stack, kind) => (stack, Some(count(self.rows.len()) + self.waits[&kind])),
-            What::NoStack => (None, Some(count(self.rows.len() + self.wait_kinds.len()))),
-        };
-        let stacks = &self.profile.stacks;
-        let nodes = stack.into_iter().flat_map(|stack| stacks.ancestors(stack));
-        leaf.into_iter().chain(nodes.map(|node| self.numbers[stacks.frame[node.index()].index()]))
+    /// The frame that stands below a stack, as the innermost.
+    fn leaf(&self, what: What) -> Option<u32> {
+        match what {
+            What::Nothing | What::Stack(_) => None,
+            What::Wait(_, kind) => Some(count(self.rows.len()) + self.waits[&kind]),
+            What::NoStack => Some(count(self.rows.len() + self.wait_kinds.len())),
+        }
     }
 
     pub(super) fn write(&self, profile: &Profile, text: &mut Text<'_>) -> Result<(), WriteError> {
@@ -142,6 +144,57 @@ impl Numbered<'_> {
             text.raw("}")?;
         }
         Ok(())
+    }
+}
+
+/// Stacks as arrays of numbers, the outermost frame first. Neighbours are alike: what a stack shares with the one before is
+/// copied.
+#[derive(Default)]
+pub(super) struct Paths {
+    /// The nodes of the stack before, the outermost first, and where the text of each ends.
+    nodes: Vec<(StackId, usize)>,
+    text: Vec<u8>,
+    /// Nodes to add.
+    new: Vec<StackId>,
+}
+
+impl Paths {
+    /// The numbers of `what`, with commas.
+    pub(super) fn of(&mut self, frames: &Numbered<'_>, what: What) -> &[u8] {
+        let stack = match what {
+            What::Nothing | What::NoStack => None,
+            What::Stack(stack) => Some(stack),
+            What::Wait(stack, _) => stack,
+        };
+        let stacks = &frames.profile.stacks;
+        let mut node = stack;
+        let mut shared = 0;
+        while let Some(next) = node {
+            let depth = frames.depths[next.index()] as usize;
+            if self.nodes.get(depth).is_some_and(|(known, _)| *known == next) {
+                shared = depth + 1;
+                break;
+            }
+            self.new.push(next);
+            node = stacks.prefix[next.index()];
+        }
+        self.nodes.truncate(shared);
+        self.text.truncate(self.nodes.last().map_or(0, |(_, end)| *end));
+        while let Some(node) = self.new.pop() {
+            self.number(frames.numbers[stacks.frame[node.index()].index()]);
+            self.nodes.push((node, self.text.len()));
+        }
+        if let Some(leaf) = frames.leaf(what) {
+            self.number(leaf);
+        }
+        &self.text
+    }
+
+    fn number(&mut self, number: u32) {
+        if !self.text.is_empty() {
+            self.text.push(b',');
+        }
+        digits(&mut self.text, number.into());
     }
 }
 

@@ -6,7 +6,7 @@
 //!   sample and its neighbour would overlap, or stand less than a sampling interval apart, the later one is shifted.
 //! * Threads without times have one weight after the other.
 //! * Three passes over the samples of a thread: one to know the frames and ends, one for stacks, one for weights. What is kept
-//!   in memory is a number for each frame and a bit for each node of a stack.
+//!   in memory is a number for each frame and for each node of a stack.
 
 mod axis;
 mod frames;
@@ -18,7 +18,7 @@ use std::io::Write;
 use rustc_hash::FxHashMap;
 
 use self::axis::Axis;
-use self::frames::{FrameNumbers, Numbered};
+use self::frames::{FrameNumbers, Numbered, Paths};
 use self::text::Text;
 use super::super::{WriteError, WriteOptions};
 use super::unit::Unit;
@@ -108,9 +108,10 @@ impl<'a> Planned<'a> {
         text.raw(",\"endValue\":")?;
         text.number(self.end)?;
         text.raw(",\"samples\":[")?;
+        let mut paths = Paths::default();
         for (index, piece) in self.axis.pieces().enumerate() {
             text.raw(if index == 0 { "[" } else { ",[" })?;
-            text.numbers(frames.path(piece.what))?;
+            text.bytes(paths.of(frames, piece.what))?;
             text.raw("]")?;
         }
         text.raw("],\"weights\":[")?;

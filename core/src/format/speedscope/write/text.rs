@@ -11,13 +11,11 @@ const FULL: usize = 1 << 16;
 pub(super) struct Text<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
-    /// Numbers of the row being written, to turn their order round.
-    row: Vec<u32>,
 }
 
 impl<'a> Text<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, buffer: Vec::with_capacity(FULL + (1 << 12)), row: Vec::new() }
+        Self { out, buffer: Vec::with_capacity(FULL + (1 << 12)) }
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
@@ -27,7 +25,12 @@ impl<'a> Text<'a> {
 
     /// Text as it is.
     pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
-        self.buffer.extend_from_slice(text.as_bytes());
+        self.bytes(text.as_bytes())
+    }
+
+    /// Text as it is.
+    pub(super) fn bytes(&mut self, text: &[u8]) -> io::Result<()> {
+        self.buffer.extend_from_slice(text);
         if self.buffer.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
@@ -59,19 +62,6 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// The numbers in reverse order, with commas between them.
-    pub(super) fn numbers(&mut self, numbers: impl Iterator<Item = u32>) -> io::Result<()> {
-        self.row.clear();
-        self.row.extend(numbers);
-        for (index, number) in self.row.iter().rev().enumerate() {
-            if index > 0 {
-                self.buffer.push(b',');
-            }
-            digits(&mut self.buffer, (*number).into());
-        }
-        if self.buffer.len() >= FULL { self.flush() } else { Ok(()) }
-    }
-
     fn flush(&mut self) -> io::Result<()> {
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
@@ -80,7 +70,7 @@ impl<'a> Text<'a> {
 }
 
 /// Appends `value` in decimal.
-fn digits(buffer: &mut Vec<u8>, mut value: u64) {
+pub(super) fn digits(buffer: &mut Vec<u8>, mut value: u64) {
     let mut text = [0; 20];
     let mut start = text.len();
     loop {
@@ -107,10 +97,8 @@ mod tests {
             text.raw(" ").expect("memory does not fail");
         }
         text.number(Number::Float(0.25)).expect("memory does not fail");
-        text.raw(" ").expect("memory does not fail");
-        text.numbers([3, 20, 100].into_iter()).expect("memory does not fail");
         text.finish().expect("memory does not fail");
         let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "0 9 10 9223372036854775807 -1 -9223372036854775808 0.25 100,20,3");
+        assert_eq!(text, "0 9 10 9223372036854775807 -1 -9223372036854775808 0.25");
     }
 }
