@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn filters_leave_what_passes_through() {
         let count = |selection: &Selection, name| list(selection, name).1.chains.len();
-        let range = |start, end| Selection { range: TimeRange { start: Time(start), end: Time(end) }, threads: None };
+        let range =
+            |start, end| Selection { range: TimeRange { start: Time(start), end: Time(end) }, ..Selection::default() };
         assert_eq!(count(&range(0, 6_000), None), 1);
         assert_eq!(count(&range(60_000, 90_000), None), 1);
         assert_eq!(count(&range(100_000, 200_000), None), 0);

@@ -123,7 +123,7 @@ fn unbound(profile: &Profile) -> Vec<(String, u64)> {
     warnings.filter(|one| one.code.starts_with("flow-")).map(|one| (one.code.clone(), one.count)).collect()
 }
 
-/// Files, their arrows, and why which phases are in no flow.
+/// A file, its arrows, and why which phases are in no flow.
 type Edges = (&'static str, &'static [&'static str], &'static [(&'static str, u64)]);
 
 /// Each looked up in its file by hand.
@@ -206,8 +206,10 @@ fn each_arrow_of_the_small_files_is_the_one_a_person_expects() {
     assert_eq!(EDGES.iter().filter(|(path, ..)| path.starts_with("handmade/")).count(), flows);
 }
 
-/// Files, their arrows, and why which phases are in no flow.
-const COUNTS: &[(&str, usize, &[(&str, u64)])] = &[
+/// A file, how many arrows it has, and why which phases are in no flow.
+type Counts = (&'static str, usize, &'static [(&'static str, u64)]);
+
+const COUNTS: &[Counts] = &[
     // Each of the 886 ends has its arrow, or its start was in no slice, or it has none.
     (
         "catapult/flow.json",
@@ -264,4 +266,12 @@ fn the_profile_has_devtools_flows_on_request() {
             assert!(profile.flows.members_of(flow).is_sorted_by_key(|member| member.time), "{path}");
         }
     }
+}
+
+#[test]
+fn markers_of_firefox_lead_from_one_to_the_next() {
+    let arrows = |path: &str| arrows(&fixtures::read(path).expect(path).profile);
+    assert_eq!(arrows("gecko/v70-flow-markers.json"), ["Send→Work", "Work→Recv"]);
+    let messages = arrows("gecko/gecko-36-browser.json");
+    assert_eq!(messages, ["IPC→IPC"; 4], "sent, through the pipe, received");
 }

@@ -42,7 +42,6 @@ pub(crate) fn text(path: &str) -> Vec<u8> {
 }
 
 /// The names of the files of a folder.
-#[expect(clippy::disallowed_methods, reason = "the code does no I/O, its tests read files")]
 pub(crate) fn names(folder: &str) -> Vec<String> {
     let full = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(folder);
     let entries = std::fs::read_dir(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()));

@@ -35,7 +35,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// The first 32 bits of the fractions of square roots and of cube roots of the first primes.
 fn constants() -> ([u32; 8], [u32; 64]) {
-    let is_prime = |number: &u128| (2..*number).all(|divisor| number % divisor != 0);
+    let is_prime = |number: &u128| (2..*number).all(|divisor| !number.is_multiple_of(divisor));
     let primes: Vec<u128> = (2..).filter(is_prime).take(64).collect();
     // The greatest number whose power is not above `value`.
     let root = |value: u128, power: u32| {

@@ -93,7 +93,7 @@ fn bound(things: &[Thing], phase: &Phase) -> Option<usize> {
     }
     let is_around =
         |at: &usize| things[*at].time <= phase.time && phase.time <= things[*at].time + duration(*at).unwrap_or(0);
-    slices.filter(is_around).next_back()
+    slices.rfind(is_around)
 }
 
 /// What each flow that has two bound phases passes through, in the order of the profile.
