@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use traceview_core::format::{self, Format, ReadOptions};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use traceview_core::format::{self, FlowBinding, Format, ReadOptions};
 
 use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
@@ -63,7 +63,8 @@ Examples:
   cargo traceview report            The hottest functions of the last recording
   cargo traceview report --by crate The same by crate, with the version
   cargo traceview report @2 --tree  Who called them, in the recording before that
-  cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s";
+  cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s
+  cargo traceview report trace.json --flows --search PostTask";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -214,6 +215,19 @@ pub struct ReadFlags {
     /// Refuse files that are larger than this when decompressed (default: 4G)
     #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
     pub max_size: Option<u64>,
+    /// What the flows of Chrome traces are bound to
+    #[arg(long, value_enum, value_name = "RULE", default_value = "auto", hide_short_help = true)]
+    pub flow_binding: FlowRule,
+}
+
+/// What `--flow-binding` takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FlowRule {
+    /// What a person expects: what begins where they are, else the slice around them, or the next one for ends
+    Auto,
+    /// What Chrome DevTools binds them to
+    #[value(name = "devtools")]
+    DevTools,
 }
 
 impl ReadFlags {
@@ -221,7 +235,11 @@ impl ReadFlags {
     #[must_use]
     pub fn options(self) -> ReadOptions {
         let default = ReadOptions::default();
-        ReadOptions { max_size: self.max_size.unwrap_or(default.max_size) }
+        let flow_binding = match self.flow_binding {
+            FlowRule::Auto => FlowBinding::Auto,
+            FlowRule::DevTools => FlowBinding::DevTools,
+        };
+        ReadOptions { max_size: self.max_size.unwrap_or(default.max_size), flow_binding }
     }
 }
 
@@ -275,12 +293,18 @@ pub struct ReportArgs {
     /// The call tree upside down: each hot function, and below it who called it
     #[arg(long)]
     pub inverted: bool,
+    /// How long flows take, by name and from place to place, the slowest first
+    #[arg(long, conflicts_with_all = ["tree", "inverted", "by", "fold_async", "slices", "labels", "sample_type"])]
+    pub flows: bool,
     /// Group by this instead of by function
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tree", "inverted"])]
     pub by: Option<By>,
     /// Show tasks by their async functions: without runtime, wrappers and `poll`
     #[arg(long)]
     pub fold_async: bool,
+    /// The time of slices instead of samples; what a profile without samples is reported by
+    #[arg(long, conflicts_with = "fold_async")]
+    pub slices: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -290,6 +314,9 @@ pub struct ReportArgs {
     /// Only processes with this name or process id; can be given several times
     #[arg(long = "process", value_name = "NAME|PID", help_heading = "Filters")]
     pub processes: Vec<String>,
+    /// Only flows that are called so, or pass through something that is; a part of the name is enough
+    #[arg(long, value_name = "TEXT", requires = "flows", help_heading = "Filters")]
+    pub search: Option<String>,
     /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
     #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
     pub range: Option<TimeRange>,

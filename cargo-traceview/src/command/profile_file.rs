@@ -2,14 +2,64 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use traceview_core::format::{self, ReadOptions};
+use traceview_core::format::{self, ReadError, ReadOptions};
 use traceview_core::model::Profile;
 use traceview_core::report::InfoSource;
 
 use crate::cli::plan::{STANDARD_STREAM, Surroundings};
 use crate::error::Error;
+
+/// What a FILE argument means, before it is read as a profile.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    options: ReadOptions,
+}
+
+impl Source {
+    /// Reads the bytes.
+    ///
+    /// # Errors
+    /// When there is no such recording, or it can't be read.
+    pub fn read(file: Option<&Path>, options: ReadOptions, surroundings: &Surroundings) -> Result<Self, Error> {
+        let (path, bytes) = if file == Some(Path::new(STANDARD_STREAM)) {
+            ("stdin".into(), read(io::stdin().lock(), &options))
+        } else {
+            let path = surroundings.resolve_file(file)?;
+            let bytes = File::open(&path).and_then(|file| read(file, &options));
+            (path, bytes)
+        };
+        match bytes {
+            Ok(bytes) => Ok(Self { path, bytes, options }),
+            Err(source) => Err(Error::Read { path, source: source.into() }),
+        }
+    }
+
+    /// The profile in it, and what sort of file it is.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn profile(&self) -> Result<(Profile, InfoSource), Error> {
+        let contents = format::read(&self.bytes, &self.options).map_err(|source| self.error(source))?;
+        let source = InfoSource { format: contents.format.name.to_owned(), version: contents.version };
+        Ok((contents.profile, source))
+    }
+
+    /// The flows that Chrome DevTools finds in it, as JSON; `None` unless it is a Chrome trace.
+    ///
+    /// # Errors
+    /// When it is no whole file.
+    pub fn devtools_flows(&self) -> Result<Option<String>, Error> {
+        format::devtools_flows(&self.bytes, &self.options).map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: ReadError) -> Error {
+        Error::Read { path: self.path.clone(), source: source.into() }
+    }
+}
 
 /// The profile that a FILE argument means, and what sort of file it is.
 ///
@@ -20,18 +70,7 @@ pub fn load(
     options: ReadOptions,
     surroundings: &Surroundings,
 ) -> Result<(Profile, InfoSource), Error> {
-    let (path, bytes) = if file == Some(Path::new(STANDARD_STREAM)) {
-        ("stdin".into(), read(io::stdin().lock(), &options))
-    } else {
-        let path = surroundings.resolve_file(file)?;
-        let bytes = File::open(&path).and_then(|file| read(file, &options));
-        (path, bytes)
-    };
-    let error = |source| Error::Read { path: path.clone(), source };
-    let bytes = bytes.map_err(|source| error(source.into()))?;
-    let contents = format::read(&bytes, &options).map_err(|source| error(source.into()))?;
-    let source = InfoSource { format: contents.format.name.to_owned(), version: contents.version };
-    Ok((contents.profile, source))
+    Source::read(file, options, surroundings)?.profile()
 }
 
 fn read(input: impl Read, options: &ReadOptions) -> io::Result<Vec<u8>> {

@@ -4,17 +4,17 @@ use std::fmt;
 use std::time::Duration;
 
 use traceview_core::analysis::{
-    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, default_measure, fold_async, functions,
-    groups, sample_type, select_labels, select_threads, thread_groups,
+    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, default_measure, flows, fold_async, functions,
+    groups, sample_type, select_labels, select_threads, slices_as_samples, thread_groups,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
-    Style, TreeDirection, TreeLimits, format_duration, groups_json, top_json, tree_json, write_groups, write_top,
-    write_tree,
+    Style, TreeDirection, TreeLimits, flows_json, format_duration, groups_json, top_json, tree_json, write_flows,
+    write_groups, write_top, write_tree,
 };
 
 use super::profile_file;
-use crate::cli::args::ReportArgs;
+use crate::cli::args::{FlowRule, ReportArgs};
 use crate::cli::group::{By, Grouping};
 use crate::cli::plan::Surroundings;
 use crate::cli::time;
@@ -33,9 +33,23 @@ const MOST_INVERTED_ROWS: usize = 100_000;
 /// # Errors
 /// When the file can't be read, the filters leave nothing, or stdout fails.
 pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
-    let (profile, _) = profile_file::load(args.file.as_deref(), args.read.options(), surroundings)?;
+    let source = profile_file::Source::read(args.file.as_deref(), args.read.options(), surroundings)?;
+    if is_exact(args)
+        && let Some(json) = source.devtools_flows()?
+    {
+        profile_file::print(&json)?;
+        return Ok(ExitCode::Fine);
+    }
+    let (profile, _) = source.profile()?;
     profile_file::print(&render(&profile, args, terminal::stdout_style())?)?;
     Ok(ExitCode::Fine)
+}
+
+/// Whether what DevTools finds is asked for as it is: events of all sorts, in the order of the file.
+fn is_exact(args: &ReportArgs) -> bool {
+    let is_whole =
+        args.threads.is_empty() && args.processes.is_empty() && args.range.is_none() && args.search.is_none();
+    args.flows && args.json && is_whole && args.read.flow_binding == FlowRule::DevTools
 }
 
 /// The report on `profile` that `args` ask for.
@@ -50,10 +64,33 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let range = args.range.map_or(TimeRange::ALL, range_of);
     let label_sets = select_labels(profile, &args.labels).map_err(|error| Error::NothingFound(error.to_string()))?;
     let selection = Selection { range, threads, label_sets };
-    let measure = measure_of(profile, args.sample_type.as_deref())?.unwrap_or_else(|| default_measure(profile));
-    let values = StackValues::of(profile, &selection, measure)?;
-    if values.total.samples == 0 && selection != Selection::default() {
-        return Err(Error::NothingFound(nothing_in(profile, &selection)));
+    if args.flows {
+        return flows_list(profile, &selection, args, style);
+    }
+    let asked = measure_of(profile, args.sample_type.as_deref())?;
+    let has_samples = || profile.threads.iter().any(|thread| !thread.samples.is_empty());
+    let has_slices = || profile.threads.iter().any(|thread| !thread.slices.is_empty());
+    if args.slices || (asked.is_none() && !has_samples() && has_slices()) {
+        let slices = slices_as_samples(profile, selection.range);
+        return of(&slices, Measure::Slices, &Selection { range: TimeRange::ALL, ..selection }, args, style);
+    }
+    of(profile, asked.unwrap_or_else(|| default_measure(profile)), &selection, args, style)
+}
+
+/// The report on what `measure` counts in a part of `profile`.
+fn of(
+    profile: &Profile,
+    measure: Measure,
+    selection: &Selection,
+    args: &ReportArgs,
+    style: Style,
+) -> Result<String, Error> {
+    let values = StackValues::of(profile, selection, measure)?;
+    if measure == Measure::Slices && values.total.samples == 0 {
+        return Err(Error::NothingFound("no slice of the chosen threads lies in that range".to_owned()));
+    }
+    if values.total.samples == 0 && *selection != Selection::default() {
+        return Err(Error::NothingFound(nothing_in(profile, selection)));
     }
     let mut text = String::new();
     if args.tree || args.inverted {
@@ -68,9 +105,27 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let list = match by.grouping() {
         Grouping::Functions => return Ok(functions_list(profile, &values, args, style)),
         Grouping::Code(code) => groups(profile, &values, code),
-        Grouping::Threads => thread_groups(profile, &selection, measure)?,
+        Grouping::Threads => thread_groups(profile, selection, measure)?,
     };
     Ok(groups_list(profile, &list, (args, by), style))
+}
+
+fn flows_list(profile: &Profile, selection: &Selection, args: &ReportArgs, style: Style) -> Result<String, Error> {
+    let list = flows(profile, selection, args.search.as_deref());
+    let is_filtered = args.search.is_some() || *selection != Selection::default();
+    if list.chains.is_empty() && is_filtered {
+        let message = match profile.flows.len() {
+            0 => "the profile has no flows".to_owned(),
+            count => format!("none of the profile's {count} flows passes the filters"),
+        };
+        return Err(Error::NothingFound(message));
+    }
+    if args.json {
+        return Ok(flows_json(profile, &list));
+    }
+    let mut text = String::new();
+    printed(write_flows(&mut text, profile, &list, most(args, DEFAULT_TOP), style));
+    Ok(text)
 }
 
 /// What the sample type of this name counts.
@@ -203,9 +258,13 @@ mod tests {
     }
 
     fn run(line: &str) -> Result<String, Error> {
+        run_on(&profile(), line)
+    }
+
+    fn run_on(profile: &Profile, line: &str) -> Result<String, Error> {
         let words = format!("cargo-traceview report {line}");
         match Cli::parse_args(words.split_whitespace().map(OsString::from)).unwrap().into_command() {
-            Command::Report(args) => render(&profile(), &args, Style::default()),
+            Command::Report(args) => render(profile, &args, Style::default()),
             other => panic!("`{line}` parsed as {other:?}"),
         }
     }
@@ -237,6 +296,69 @@ mod tests {
             refused("--range 5s..6s"),
             "no sample in that range used any CPU time; the profile goes from 0 ns to 1.99 s"
         );
+    }
+
+    #[test]
+    fn flows_are_listed_and_filtered() {
+        assert_eq!(first_line("--flows"), "0 flows with 0 hops");
+        assert_eq!(refused("--flows --search post"), "the profile has no flows");
+        assert_eq!(refused("--flows --thread main"), "the profile has no flows");
+        let json: serde_json::Value = serde_json::from_str(&run("--flows --json").unwrap()).unwrap();
+        assert_eq!(json, serde_json::json!({"flows": [], "unbound": {}, "by_name": [], "hops": []}));
+    }
+
+    #[test]
+    fn devtools_flows_are_those_of_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.json");
+        let trace = r#"[{"name":"A","ph":"M","ts":1},{"name":"B","ph":"C","ts":0},{"ph":"s","ts":0,"id":1},{"ph":"f","ts":1,"id":1}]"#;
+        std::fs::write(&path, trace).unwrap();
+        let source = profile_file::Source::read(
+            Some(&path),
+            traceview_core::format::ReadOptions::default(),
+            &Surroundings {
+                args: Vec::new(),
+                cwd: directory.path().to_owned(),
+                home: None,
+                xdg_data_home: None,
+                xdg_cache_home: None,
+            },
+        )
+        .unwrap();
+        let json: serde_json::Value = serde_json::from_str(&source.devtools_flows().unwrap().unwrap()).unwrap();
+        let names: Vec<_> = json["flows"][0].as_array().unwrap().iter().map(|event| event["name"].clone()).collect();
+        assert_eq!(names, ["A", "B"]);
+        let words = ["cargo-traceview", "report", "--flows", "--json", "--flow-binding", "devtools"];
+        let is_exact_with = |more: &[&str]| {
+            let words = words.iter().chain(more).map(OsString::from);
+            match Cli::parse_args(words).unwrap().into_command() {
+                Command::Report(args) => is_exact(&args),
+                other => panic!("parsed as {other:?}"),
+            }
+        };
+        assert!(is_exact_with(&[]) && !is_exact_with(&["--search", "A"]));
+    }
+
+    #[test]
+    fn what_has_only_slices_is_reported_by_their_time() {
+        let text = br#"[{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"outer"},{"ph":"X","ts":2,"dur":4,"pid":1,"tid":1,"name":"inner"},
+            {"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"other"}]"#;
+        let profile =
+            traceview_core::format::read(text, &traceview_core::format::ReadOptions::default()).unwrap().profile;
+        let run = |line: &str| run_on(&profile, line).unwrap();
+        assert!(run("").starts_with("Time in slices 20.0 "), "{}", run(""));
+        assert_eq!(run("--slices"), run(""));
+        let json: serde_json::Value = serde_json::from_str(&run("--json --tree --thread 1")).unwrap();
+        let rows = json["rows"].as_array().unwrap();
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap(), row["self"].as_i64(), row["total"].as_i64()))
+            .collect();
+        assert_eq!(rows, [("outer", Some(6_000), Some(10_000)), ("inner", Some(4_000), Some(4_000))]);
+        let json: serde_json::Value = serde_json::from_str(&run("--json --range 4us..25us")).unwrap();
+        assert_eq!(json["total"], 11_000);
+        let refused = run_on(&profile, "--range 1s..2s").expect_err("nothing is there");
+        assert_eq!(refused.to_string(), "no slice of the chosen threads lies in that range");
     }
 
     #[test]

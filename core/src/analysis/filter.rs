@@ -71,6 +71,8 @@ pub enum Measure {
     OffCpu,
     /// CPU time and the time of waits.
     Wall,
+    /// The time of slices, in a profile of [slices as samples](super::slices_as_samples).
+    Slices,
     /// The weights of samples, whatever CPU times they carry.
     Weights,
     /// A further value of samples.

@@ -2,8 +2,8 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] comes
-//! before all that: it makes another profile.
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] or
+//! [`slices_as_samples`] comes before all that: it makes another profile.
 
 mod amount;
 mod async_fold;
@@ -12,6 +12,7 @@ mod call_tree;
 mod crates;
 mod facts;
 mod filter;
+mod flows;
 mod functions;
 mod groups;
 mod interval;
@@ -19,6 +20,7 @@ mod inverted;
 mod labels;
 mod retain;
 mod sample_types;
+mod slices;
 mod stack_values;
 mod summary;
 mod tree;
@@ -36,6 +38,7 @@ pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;
 pub use filter::{Measure, NoSuchThread, Selection, select_threads};
+pub use flows::{Chain, FlowList, FlowTimes, HopTimes, Times, flow_anchor_start, flow_hops, flow_place, flows};
 pub use functions::{FunctionList, FunctionRow, HotLine, functions};
 pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
@@ -43,6 +46,7 @@ pub use inverted::InvertedTree;
 pub use labels::{LabelKey, NoSuchLabel, label_keys, select_labels};
 pub(crate) use sample_types::says_weights;
 pub use sample_types::{NoSuchSampleType, SampleType, default_measure, sample_type, sample_types};
+pub use slices::slices_as_samples;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};

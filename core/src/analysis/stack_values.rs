@@ -185,7 +185,10 @@ impl StackValues {
             unsampled,
             stackless: std::iter::once(self.without_stack).chain(stackless_waits).sum(),
             // (Σw)² / Σw² equal samples would scatter as these of different weights do.
-            effective_samples: (self.waits.is_empty() && self.squares > 0.0 && self.total.samples > unsampled)
+            effective_samples: (self.measure != Measure::Slices
+                && self.waits.is_empty()
+                && self.squares > 0.0
+                && self.total.samples > unsampled)
                 .then(|| sampled * sampled / self.squares),
         }
     }
@@ -240,6 +243,7 @@ impl<'a> Counted<'a> {
         let samples = &thread.samples;
         let has_cpu = knows_cpu(thread);
         match measure {
+            Measure::Slices => return Self::Weights(&samples.weight, 1.0),
             Measure::Samples if has_cpu => return Self::CpuPresence(&samples.cpu),
             Measure::Samples if thread.timed || samples.weight_unit != WeightUnit::Samples => {
                 return Self::Weights(&Values::Ones, 1.0);
@@ -320,7 +324,7 @@ fn selected_threads<'a>(profile: &'a Profile, selection: &Selection) -> Vec<&'a 
 fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<Unit, MeasureError> {
     match measure {
         Measure::Samples => return Ok(Unit::Samples),
-        Measure::OffCpu => return Ok(Unit::Nanoseconds),
+        Measure::OffCpu | Measure::Slices => return Ok(Unit::Nanoseconds),
         Measure::Value(_) => return Ok(measure.value_unit(profile).map_or(Unit::Samples, |(unit, _)| unit)),
         Measure::Cpu | Measure::Wall | Measure::Weights => {}
     }

@@ -18,8 +18,8 @@ pub struct Whole {
     pub unsampled: u64,
     /// The part of it that is in no function and no tree, because it was seen without a stack.
     pub stackless: Amount,
-    /// The effective number of samples behind the values, to judge shares by. `None` when waits are among them: these
-    /// are measured, not sampled.
+    /// The effective number of samples behind the values, to judge shares by. `None` when waits or slices are
+    /// among them: these are measured, not sampled.
     pub effective_samples: Option<f64>,
 }
 

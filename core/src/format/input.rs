@@ -38,7 +38,8 @@ mod tests {
     use super::*;
 
     fn length(input: impl Read, max_size: u64) -> u64 {
-        let bytes = read_input(input, &ReadOptions { max_size }, |_| true).expect("it can be read");
+        let bytes =
+            read_input(input, &ReadOptions { max_size, ..ReadOptions::default() }, |_| true).expect("it can be read");
         bytes.expect("nobody gave up").len() as u64
     }
 

@@ -3,6 +3,7 @@
 //! Readers take bytes and writers an [`io::Write`]; neither touches a file system. A format knows the model and
 //! nothing of other formats.
 
+pub mod chrome;
 pub mod collapsed;
 pub mod cpuprofile;
 pub mod gecko;
@@ -47,8 +48,8 @@ pub struct Format {
     pub write: Option<Writer>,
 }
 
-/// Reads decompressed bytes. Gives the version of the format as well, if it has versions.
-pub type Reader = fn(&[u8]) -> Result<(Profile, Option<u64>), ReadError>;
+/// Reads decompressed bytes, which are not too many. Gives the version of the format as well, if it has versions.
+pub type Reader = fn(&[u8], &ReadOptions) -> Result<(Profile, Option<u64>), ReadError>;
 
 /// Writes a profile uncompressed. Gives what had to be repaired or left out.
 pub type Writer = fn(&Profile, &WriteOptions, &mut dyn Write) -> Result<Vec<Warning>, WriteError>;
@@ -61,7 +62,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: gecko::read,
+        read: |bytes, _| gecko::read(bytes),
         write: Some(gecko::write),
     },
     Format {
@@ -70,8 +71,17 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".pb.gz"],
         begins: pprof::begins,
         sniff: pprof::sniff,
-        read: |bytes| Ok((pprof::read(bytes)?, None)),
+        read: |bytes, _| Ok((pprof::read(bytes)?, None)),
         write: Some(pprof::write),
+    },
+    Format {
+        name: "chrome",
+        title: "Chrome trace",
+        extensions: &[".trace.json", ".trace.json.gz"],
+        begins: chrome::begins,
+        sniff: chrome::sniff,
+        read: |bytes, options| Ok((chrome::read_bound(bytes, options.flow_binding)?, None)),
+        write: None,
     },
     Format {
         name: "speedscope",
@@ -79,7 +89,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".speedscope.json"],
         begins: speedscope::begins,
         sniff: speedscope::sniff,
-        read: |bytes| Ok((speedscope::read(bytes)?, None)),
+        read: |bytes, _| Ok((speedscope::read(bytes)?, None)),
         write: Some(speedscope::write),
     },
     Format {
@@ -88,7 +98,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".cpuprofile"],
         begins: cpuprofile::begins,
         sniff: cpuprofile::sniff,
-        read: |bytes| Ok((cpuprofile::read(bytes)?, None)),
+        read: |bytes, _| Ok((cpuprofile::read(bytes)?, None)),
         write: None,
     },
     // Texts last: they have no mark, only a shape.
@@ -98,7 +108,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".perf"],
         begins: perf_script::begins,
         sniff: perf_script::sniff,
-        read: |bytes| Ok((perf_script::read(bytes)?, None)),
+        read: |bytes, _| Ok((perf_script::read(bytes)?, None)),
         write: None,
     },
     Format {
@@ -107,7 +117,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".folded"],
         begins: collapsed::begins,
         sniff: collapsed::sniff,
-        read: |bytes| Ok((collapsed::read(bytes)?, None)),
+        read: |bytes, _| Ok((collapsed::read(bytes)?, None)),
         write: Some(collapsed::write),
     },
 ];
@@ -142,11 +152,23 @@ pub struct Contents {
     pub version: Option<u64>,
 }
 
-/// Limits of reading.
+/// Limits of reading, and how to read what can be read in several ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadOptions {
     /// The most bytes that a file may have once decompressed.
     pub max_size: u64,
+    /// What the phases of a trace's flows are bound to.
+    pub flow_binding: FlowBinding,
+}
+
+/// What the phases of a Chrome trace's flows are bound to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlowBinding {
+    /// What a person expects: what begins at their times, else the slice around them, or behind an end.
+    #[default]
+    Auto,
+    /// What Chrome DevTools binds them to, faults included.
+    DevTools,
 }
 
 /// Why a file could not be read.
@@ -276,7 +298,7 @@ impl Format {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { max_size: 4 << 30 }
+        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto }
     }
 }
 
@@ -298,8 +320,23 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
         return Err(ReadError::Empty);
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
-    let (profile, version) = (format.read)(&bytes)?;
+    let (profile, version) = (format.read)(&bytes, options)?;
     Ok(Contents { profile, format, version })
+}
+
+/// The flows that Chrome DevTools finds in a trace, compressed or not: `{flows:[[{name,cat,ph,ts,pid,tid},…],…],
+/// unbound:{reason:count}}` with the values as they are written. `None` for files that are no Chrome traces.
+///
+/// # Errors
+/// If the bytes are not a whole, sound file.
+pub fn devtools_flows(bytes: &[u8], options: &ReadOptions) -> Result<Option<String>, ReadError> {
+    let bytes = compression::decompress(bytes, options.max_size)?;
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes));
+    if format.is_none_or(|format| format.name != "chrome") {
+        return Ok(None);
+    }
+    let table = chrome::events::EventTable::read(&bytes)?;
+    Ok(Some(chrome::flows::devtools_json(&table, &chrome::flows::devtools(&table))))
 }
 
 fn unknown_format(bytes: &[u8]) -> ReadError {

@@ -170,8 +170,8 @@ impl ProfileBuilder {
     }
 
     /// Adds a set of fields.
-    pub fn add_payload(&mut self, fields: Vec<Field>) -> PayloadId {
-        push(&mut self.tables.payloads.sets, fields)
+    pub fn add_payload(&mut self, fields: impl AsRef<[Field]>) -> PayloadId {
+        self.tables.payloads.push(fields.as_ref())
     }
 
     /// Adds a flow with its members in order of time; see [`FlowTable::push`](super::FlowTable::push).

@@ -244,7 +244,7 @@ fn check_slices(tables: &Tables, index: usize, thread: &Thread) -> Result<(), In
         at.rule(row == 0 || slices.start[row - 1] <= slice.start, "slices are in order of time")?;
         at.optional(slice.parent, row, "a parent stands before its children")?;
         at.id(slice.category, tables.categories.len(), "its category is in the profile")?;
-        at.optional(slice.args, tables.payloads.sets.len(), "its arguments are in the profile")?;
+        at.optional(slice.args, tables.payloads.len(), "its arguments are in the profile")?;
         at.strings(tables, &[Some(slice.name)])?;
         let fits = match slice.parent.map(|parent| slices.get(parent.index())) {
             Some(parent) => {
@@ -269,7 +269,7 @@ fn check_markers(tables: &Tables, index: usize, thread: &Thread) -> Result<(), I
         at.strings(tables, &[Some(marker.name)])?;
         at.id(marker.category, tables.categories.len(), "its category is in the profile")?;
         at.optional(marker.schema, tables.marker_schemas.len(), "its schema is in the profile")?;
-        at.optional(marker.payload, tables.payloads.sets.len(), "its data is in the profile")?;
+        at.optional(marker.payload, tables.payloads.len(), "its data is in the profile")?;
         at.optional(marker.stack, tables.stacks.len(), "its stack is in the profile")?;
         let forward = !matches!(marker.timing, MarkerTiming::Interval(start, end) if end < start);
         at.rule(forward, "it ends after it starts")?;

@@ -167,22 +167,50 @@ pub struct MarkerGraph {
 /// Sets of named values: the data of markers and the arguments of slices.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Payloads {
-    /// Each set, in the order in which its file gave the fields.
-    pub sets: Vec<Vec<Field>>,
+    /// Where each set ends in `fields`; the one before (or the beginning) begins it.
+    ends: Vec<u32>,
+    fields: Vec<Field>,
 }
 
 impl Payloads {
-    /// The fields of `id`.
+    /// How many sets there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The fields of `id`, in the order in which its file gave them.
     ///
     /// # Panics
     /// If `id` belongs to another profile.
     pub fn get(&self, id: PayloadId) -> &[Field] {
-        &self.sets[id.index()]
+        let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.fields[start as usize..self.ends[id.index()] as usize]
+    }
+
+    /// All sets in order of their ids.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Field]> {
+        (0..self.len()).map(|row| self.get(PayloadId::new(row)))
+    }
+
+    /// Adds a set.
+    ///
+    /// # Panics
+    /// If a profile has `u32::MAX` fields.
+    pub(super) fn push(&mut self, fields: &[Field]) -> PayloadId {
+        let id = PayloadId::new(self.len());
+        self.fields.extend_from_slice(fields);
+        self.ends.push(u32::try_from(self.fields.len()).expect("a profile has fewer than u32::MAX fields"));
+        id
     }
 }
 
 /// A named value.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Field {
     /// Its name.
     pub key: StringId,
@@ -191,7 +219,7 @@ pub struct Field {
 }
 
 /// The value of a [`Field`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FieldValue {
     /// Text.
     Text(StringId),

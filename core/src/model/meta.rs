@@ -2,6 +2,9 @@
 
 use super::time::{Nanos, Time};
 
+/// The name of the [fact](Meta::extra) that says which time of its file the profile's zero is, in µs.
+pub const TRACE_START: &str = "trace start (µs)";
+
 /// What a profile is of: program, machine, moment, recorder.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Meta {

@@ -54,7 +54,7 @@ pub use marker::{
     Field, FieldValue, Marker, MarkerField, MarkerGraph, MarkerOrigin, MarkerSchema, MarkerTable, MarkerTiming,
     Payloads,
 };
-pub use meta::{Machine, Meta, Quality, Spread, Warning};
+pub use meta::{Machine, Meta, Quality, Spread, TRACE_START, Warning};
 pub use process::{ExitStatus, OsId, Process};
 pub use sample::{
     CpuDelta, Label, LabelSets, LabelValue, SampleFlags, SampleTable, ValueColumn, ValueType, Values, WeightUnit,

@@ -78,6 +78,19 @@ impl SliceTable {
         }
     }
 
+    /// Makes room for as many further rows, and no more.
+    pub fn reserve(&mut self, rows: usize) {
+        self.start.reserve_exact(rows);
+        self.duration.reserve_exact(rows);
+        self.name.reserve_exact(rows);
+        self.category.reserve_exact(rows);
+        self.parent.reserve_exact(rows);
+        self.depth.reserve_exact(rows);
+        self.lane.reserve_exact(rows);
+        self.args.reserve_exact(rows);
+        self.incomplete.reserve_exact(rows);
+    }
+
     /// Adds a row at the end and gives its index.
     pub fn push(&mut self, slice: Slice) -> SliceId {
         let id = SliceId::new(self.len());

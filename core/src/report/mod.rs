@@ -1,8 +1,9 @@
-//! Profiles as text for people ([`write_top`], [`write_groups`], [`write_tree`], [`write_info`], [`write_summary`]) and
-//! as JSON for scripts ([`top_json`], [`groups_json`], [`tree_json`], [`info_json`]).
+//! Profiles as text for people ([`write_top`], [`write_groups`], [`write_tree`], [`write_flows`], [`write_info`], [`write_summary`]) and
+//! as JSON for scripts ([`top_json`], [`groups_json`], [`tree_json`], [`flows_json`], [`info_json`]).
 //!
 //! Nothing here looks at a terminal: what fits and whether there are colours is said by [`Style`].
 
+mod flows;
 mod groups;
 mod info;
 mod json;
@@ -19,6 +20,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use flows::{flows_json, write_flows};
 pub use groups::{groups_json, write_groups};
 pub(crate) use info::command_text;
 pub use info::{InfoSource, info_json, write_info};

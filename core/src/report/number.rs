@@ -62,6 +62,7 @@ pub(super) fn headline(profile: &Profile, whole: &Whole) -> String {
         (Measure::Cpu, Unit::Nanoseconds) => format!("CPU time {amount} in {}", count(samples, "sample")),
         (Measure::OffCpu, _) => format!("Time waited {amount} in {}", count(samples, "wait")),
         (Measure::Wall, _) => format!("CPU time and waits {amount}"),
+        (Measure::Slices, _) => format!("Time in slices {amount}"),
         (Measure::Samples, _) => count(samples, "sample"),
         (Measure::Value(id), _) => {
             let name = printable(profile.string(profile.value_types[id.index()].name));

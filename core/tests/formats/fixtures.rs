@@ -1,5 +1,6 @@
 //! The files in the repository's `tests/fixtures`.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -26,6 +27,28 @@ pub(crate) fn json(path: &str) -> Value {
         serde_json::from_slice(&bytes)
     };
     parsed.unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A file, decompressed if its name says so.
+pub(crate) fn text(path: &str) -> Vec<u8> {
+    let bytes = bytes(path);
+    if !path.ends_with(".gz") {
+        return bytes;
+    }
+    let mut text = Vec::new();
+    let read = flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut text);
+    read.unwrap_or_else(|error| panic!("{path}: {error}"));
+    text
+}
+
+/// The names of the files of a folder.
+pub(crate) fn names(folder: &str) -> Vec<String> {
+    let full = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(folder);
+    let entries = std::fs::read_dir(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()));
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name().into_string();
+    let mut names: Vec<String> = entries.map(|entry| name(entry).expect("a name")).collect();
+    names.sort();
+    names
 }
 
 #[test]

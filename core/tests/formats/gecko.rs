@@ -131,7 +131,7 @@ fn request(profile: &Profile, marker: &Marker) -> Option<(String, bool)> {
     let value = |key: &str| fields.iter().find(|field| profile.string(field.key) == key).map(|field| &field.value);
     let by_schema = marker.schema.map(|id| profile.marker_schemas[id.index()].name);
     // Without a schema the type stays with the data.
-    let kind = by_schema.map(FieldValue::Text).or_else(|| value("type").cloned());
+    let kind = by_schema.map(FieldValue::Text).or_else(|| value("type").copied());
     if !matches!(kind, Some(FieldValue::Text(kind)) if profile.string(kind) == "Network") {
         return None;
     }

@@ -1,5 +1,7 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
+mod chrome;
+mod chrome_flows;
 mod collapsed;
 mod cpuprofile;
 mod fixtures;
@@ -9,5 +11,6 @@ mod gecko_raw;
 mod perf_script;
 mod pprof;
 mod pprof_tool;
+mod sha256;
 mod speedscope;
 mod tops;

@@ -9,7 +9,7 @@ use traceview_core::format::{self, ReadOptions, WriteOptions};
 const MAX_SIZE: u64 = 4 << 20;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(contents) = format::read(bytes, &ReadOptions { max_size: MAX_SIZE }) else { return };
+    let Ok(contents) = format::read(bytes, &ReadOptions { max_size: MAX_SIZE, ..ReadOptions::default() }) else { return };
     for format in format::written() {
         let options = WriteOptions { off_cpu: true, ..WriteOptions::default() };
         let _refused = format::write(&contents.profile, format.target(), &options, std::io::sink());

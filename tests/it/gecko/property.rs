@@ -407,7 +407,7 @@ impl Dice {
     }
 
     fn slices(&mut self, builder: &mut ProfileBuilder, thread: &mut Thread) {
-        let payloads = builder.tables().payloads.sets.len();
+        let payloads = builder.tables().payloads.len();
         let count = self.below(4);
         for start in self.times(count) {
             let last = thread.slices.len().checked_sub(1).map(SliceId::new);
@@ -450,7 +450,7 @@ impl Dice {
                 timing,
                 category: CategoryId::new(self.below(tables.categories.len())),
                 schema: self.row(tables.marker_schemas.len()).map(MarkerSchemaId::new),
-                payload: self.row(tables.payloads.sets.len()).map(PayloadId::new),
+                payload: self.row(tables.payloads.len()).map(PayloadId::new),
                 stack: self.row(tables.stacks.len()).map(StackId::new),
             });
         }

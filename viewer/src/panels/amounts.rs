@@ -48,6 +48,7 @@ impl Words {
             Measure::Samples => return None,
             Measure::Cpu | Measure::Weights | Measure::Value(_) => ("samples", "samples"),
             Measure::OffCpu => ("waits", "waits"),
+            Measure::Slices => ("slices", "slices"),
             Measure::Wall => ("count", "samples and waits"),
         };
         let hint = format!("{} {hint}", capital(things));
@@ -64,6 +65,7 @@ impl Words {
             (Measure::Value(_), Unit::Samples) | (_, Unit::Named(_)) => "amount",
             (Measure::OffCpu, _) => "time waited (off-CPU)",
             (Measure::Wall, _) => "wall time (CPU and waits)",
+            (Measure::Slices, _) => "time in slices",
         }
     }
 
@@ -120,7 +122,7 @@ impl Words {
             (Measure::Cpu, Unit::Nanoseconds) => Some("CPU"),
             (Measure::OffCpu, _) => Some("off-CPU"),
             (Measure::Wall, _) => Some("wall"),
-            (Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_), _) => None,
+            (Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) | Measure::Slices, _) => None,
         }
     }
 

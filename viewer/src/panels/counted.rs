@@ -110,7 +110,7 @@ fn measure_switch(ui: &mut Ui, context: &mut PanelContext<'_>) {
 fn refused(refusal: &Refusal) -> Nothing {
     let nothing = Nothing::new(capital(&refusal.message) + ".");
     let nothing = match refusal.counted.measure {
-        Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) => nothing,
+        Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) | Measure::Slices => nothing,
         Measure::Wall | Measure::OffCpu => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
     };
     match refusal.counted.measure {
@@ -151,6 +151,7 @@ fn why_nothing_selected(document: &Document, selection: &analysis::Selection, me
     let things = match measure {
         Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) => "samples",
         Measure::OffCpu => "waits",
+        Measure::Slices => "slices",
         Measure::Wall => "samples or waits",
     };
     let in_threads = if selection.threads.is_some() { " in the selected threads" } else { "" };

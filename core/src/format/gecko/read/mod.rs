@@ -14,6 +14,7 @@ mod extension;
 mod function;
 mod kept;
 mod marker;
+mod marker_flows;
 mod marker_schema;
 mod meta;
 mod parse;
@@ -116,7 +117,10 @@ fn convert(mut file: File<'_>, version: u32, own: Option<&Own>, mut repairs: Rep
             extension::flows(&mut builder, &code, &threads, &extension.flows)?;
             meta::ours(&extension.meta)
         }
-        None => meta::of_other_tool(&meta, &mut repairs),
+        None => {
+            marker_flows::add(&mut builder);
+            meta::of_other_tool(&meta, &mut repairs)
+        }
     };
     let warnings = repairs.0.into_warnings();
     match warnings.first() {

@@ -253,7 +253,7 @@ fn marker_schema(schema: &model::MarkerSchema) -> MarkerSchema {
 
 fn payloads(profile: &Profile) -> Payloads {
     let mut columns = Payloads::default();
-    for set in &profile.payloads.sets {
+    for set in profile.payloads.iter() {
         columns.first.push(row(columns.key.len()));
         for field in set {
             let (kind, value) = match field.value {

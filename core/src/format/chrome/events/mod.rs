@@ -1,0 +1,608 @@
+//! The raw events of a trace, as they stand in the file: what the model is built from, and what rules that are exact to
+//! another tool's code run on.
+//!
+//! A row is an event, in the order of the file. What most events have is in columns; what some have is in [`Link`]s and
+//! [`MoreIds`]; anything else is found again in the text ([`EventTable::args`], [`EventTable::field`]), so that a table is
+//! smaller than its text.
+
+mod texts;
+
+pub use texts::TextId;
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use self::texts::Texts;
+use super::notes;
+use super::scan::{self, End, Events, Text, Value};
+use super::time::nanos_of_micros;
+use crate::format::ReadError;
+use crate::format::import_report::ImportReport;
+
+/// A duration that is not there.
+const NO_DURATION: i64 = i64::MIN;
+
+/// A row of the [links](EventTable::link) that is not there.
+const NO_LINK: u32 = u32::MAX;
+
+/// The events of a trace, one a row, in the order of the file.
+#[derive(Debug)]
+pub struct EventTable<'a> {
+    text: &'a [u8],
+    /// Where each event begins in the text.
+    pub offset: Vec<u64>,
+    /// The first character of `ph`; 0 where it is missing.
+    pub phase: Vec<u8>,
+    /// `name`.
+    pub name: Vec<Option<TextId>>,
+    /// `cat`, all of it.
+    pub category: Vec<Option<TextId>>,
+    /// `ts` in ns; 0 unless `time_form` says that there is one.
+    pub time: Vec<i64>,
+    /// How `ts` is written.
+    pub time_form: Vec<TimeForm>,
+    /// Index into [`thread_ids`](Self::thread_ids).
+    pub thread: Vec<u32>,
+    duration: Vec<i64>,
+    link: Vec<u32>,
+    /// From the event's beginning; 0 where there are none.
+    args: Vec<u32>,
+    args_length: Vec<u32>,
+    flags: Vec<EventFlags>,
+    links: Vec<Link>,
+    more_ids: Vec<MoreIds>,
+    texts: Texts<'a>,
+    thread_ids: Vec<ThreadIds>,
+    others: Vec<(Text<'a>, Value<'a>)>,
+}
+
+/// How the `ts` of an event is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TimeForm {
+    /// Not at all, or as `null`.
+    Missing,
+    /// As a number.
+    Number,
+    /// As a number in a string.
+    Text,
+    /// As something that is no time.
+    Invalid,
+}
+
+/// What is special about an event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct EventFlags(u8);
+
+/// A value as JavaScript would compare it: numbers are equal by value, and no number equals a string.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Scalar {
+    /// Not there.
+    #[default]
+    Missing,
+    /// A whole number (`12.0` is one).
+    Integer(i64),
+    /// Another number, as written.
+    Number(TextId),
+    /// A string.
+    Text(TextId),
+    /// `null`, `true`, an object, …: as written.
+    Other(TextId),
+}
+
+/// `pid` and `tid` of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadIds {
+    /// `pid`.
+    pub pid: Scalar,
+    /// `tid`.
+    pub tid: Scalar,
+}
+
+/// What only some events have: ids and what goes with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Link {
+    /// `id`.
+    pub id: Scalar,
+    /// Index into the further ids.
+    more: Option<std::num::NonZeroU32>,
+    /// The first character of `bp`, the binding point of a flow phase; 0 where it is missing.
+    pub binding_point: u8,
+    /// The first character of `s`, the scope of an instant; 0 where it is missing.
+    pub instant_scope: u8,
+    /// `flow_in`.
+    pub flow_in: bool,
+    /// `flow_out`.
+    pub flow_out: bool,
+}
+
+/// What few events have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MoreIds {
+    /// `id2.local`.
+    pub local: Scalar,
+    /// `id2.global`.
+    pub global: Scalar,
+    /// `bind_id`.
+    pub bind: Scalar,
+    /// `scope`.
+    pub scope: Option<TextId>,
+    /// `sf`, an id in `stackFrames`.
+    pub frame: Scalar,
+}
+
+impl EventFlags {
+    /// It has fields that are in no column: they are found in the text.
+    pub const OTHER_FIELDS: Self = Self(1);
+    /// It has a `stack` of its own.
+    pub const STACK: Self = Self(2);
+    /// It has a colour, `cname`.
+    pub const COLOR: Self = Self(4);
+    /// Its `dur` is not a time.
+    pub const BAD_DURATION: Self = Self(8);
+    /// Its `ph` is longer than a letter.
+    pub const LONG_PHASE: Self = Self(16);
+    /// Its `args` are no object.
+    pub const BAD_ARGS: Self = Self(32);
+
+    /// Whether all of `other` hold.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn set(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl<'a> EventTable<'a> {
+    /// Reads the events of a decompressed trace: a list of events, or an object with `traceEvents`.
+    ///
+    /// # Errors
+    /// If the text is neither, or has more events than fit into a table.
+    pub fn read(text: &'a [u8]) -> Result<Self, ReadError> {
+        Self::read_with(text, &mut ImportReport::default())
+    }
+
+    /// The same, with notes of what was odd about the text.
+    pub(super) fn read_with(text: &'a [u8], report: &mut ImportReport) -> Result<Self, ReadError> {
+        let start = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+        if !start.starts_with(b"[") && !start.starts_with(b"{") {
+            return Err(ReadError::Syntax {
+                offset: text.len() - start.len(),
+                message: "neither a list of events nor an object with traceEvents".to_owned(),
+            });
+        }
+        let (threads, links) = (FxHashMap::default(), Vec::new());
+        let mut rows = Rows { table: Self::empty(text), threads, last: (None, None, 0), links };
+        let mut events = Events::new(text);
+        loop {
+            let mut row = Row::default();
+            rows.links.clear();
+            let Some(found) = events.next_with(&mut |key, value| row.set(key, value, &mut rows.links)) else { break };
+            if !found.is_object {
+                report.note(notes::NO_OBJECT, || at(found.offset));
+                continue;
+            }
+            if row.is_nothing() {
+                report.note(notes::EMPTY_EVENT, || at(found.offset));
+                continue;
+            }
+            rows.add(row, found.offset);
+            if rows.table.len() >= u32::MAX as usize - 1 {
+                let message = format!("more than {} events", rows.table.len());
+                return Err(ReadError::Syntax { offset: found.offset, message });
+            }
+        }
+        note_end(&events, report, text.len());
+        rows.table.others = events.others().to_vec();
+        Ok(rows.table)
+    }
+
+    fn empty(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            offset: Vec::new(),
+            phase: Vec::new(),
+            name: Vec::new(),
+            category: Vec::new(),
+            time: Vec::new(),
+            time_form: Vec::new(),
+            thread: Vec::new(),
+            duration: Vec::new(),
+            link: Vec::new(),
+            args: Vec::new(),
+            args_length: Vec::new(),
+            flags: Vec::new(),
+            links: Vec::new(),
+            more_ids: Vec::new(),
+            texts: Texts::default(),
+            thread_ids: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.offset.is_empty()
+    }
+
+    /// `dur` of event `row` in ns, where it is a time.
+    pub fn duration(&self, row: usize) -> Option<i64> {
+        (self.duration[row] != NO_DURATION).then_some(self.duration[row])
+    }
+
+    /// What is special about event `row`.
+    pub fn flags(&self, row: usize) -> EventFlags {
+        self.flags[row]
+    }
+
+    /// The ids of event `row` and what goes with them, if it has any.
+    pub fn link(&self, row: usize) -> Option<&Link> {
+        self.links.get(self.link[row] as usize)
+    }
+
+    /// The further ids of event `row`, if it has any.
+    pub fn more_ids(&self, row: usize) -> Option<&MoreIds> {
+        let more = self.link(row)?.more?;
+        self.more_ids.get(more.get() as usize - 1)
+    }
+
+    /// `pid` and `tid` of event `row`.
+    pub fn ids(&self, row: usize) -> ThreadIds {
+        self.thread_ids[self.thread[row] as usize]
+    }
+
+    /// The different pairs of `pid` and `tid`, in the order in which they came up.
+    pub fn thread_ids(&self) -> &[ThreadIds] {
+        &self.thread_ids
+    }
+
+    /// The string of `id`; of a number or other value, its text.
+    pub fn text(&self, id: TextId) -> &str {
+        self.texts.get(id)
+    }
+
+    /// How long the text is.
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// How many different strings there are; their ids count up to that.
+    pub(super) fn text_count(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The arguments of event `row` as written, with their braces, if they are an object.
+    pub fn args(&self, row: usize) -> Option<&'a [u8]> {
+        let from = usize::try_from(self.offset[row]).ok()?.checked_add(self.args[row] as usize)?;
+        let length = self.args_length[row] as usize;
+        if length == 0 { None } else { self.text.get(from..from.checked_add(length)?) }
+    }
+
+    /// The last field `key` of event `row`, as written.
+    pub fn field(&self, row: usize, key: &str) -> Option<&'a [u8]> {
+        let is_meant = |name: &Text<'_>| name.raw == key.as_bytes();
+        self.fields(row).into_iter().rev().find(|(name, _)| is_meant(name)).map(|(_, value)| value.written())
+    }
+
+    /// `ts` of event `row` as JavaScript reads it, if it is a number.
+    pub fn time_as_double(&self, row: usize) -> Option<f64> {
+        if self.time_form[row] != TimeForm::Number {
+            return None;
+        }
+        let written = self.field(row, "ts")?;
+        std::str::from_utf8(written).ok()?.parse().ok()
+    }
+
+    /// All fields of event `row`, from its text.
+    pub(super) fn fields(&self, row: usize) -> Vec<(Text<'a>, Value<'a>)> {
+        let from = usize::try_from(self.offset[row]).ok();
+        let text = from.and_then(|from| self.text.get(from..)).unwrap_or_default();
+        scan::fields(text).unwrap_or_default()
+    }
+
+    /// The value of another key of the outermost object, of equal ones the last.
+    pub(super) fn other(&self, key: &str) -> Option<Value<'a>> {
+        self.others.iter().rev().find(|(name, _)| name.raw == key.as_bytes()).map(|(_, value)| *value)
+    }
+
+    /// All other keys of the outermost object.
+    pub(super) fn others(&self) -> &[(Text<'a>, Value<'a>)] {
+        &self.others
+    }
+
+    /// Where event `row` is, for messages.
+    pub(super) fn place(&self, row: usize) -> String {
+        format!("byte {}", self.offset[row])
+    }
+}
+
+fn at(offset: usize) -> String {
+    format!("byte {offset}")
+}
+
+/// Notes how the text ended.
+fn note_end(events: &Events<'_>, report: &mut ImportReport, len: usize) {
+    match events.end() {
+        End::Closed => {}
+        End::Unclosed => report.note(notes::UNCLOSED, || at(len)),
+        End::InsideEvent(offset) => report.note(notes::CUT_EVENT, || at(offset)),
+        End::Damaged(offset) => report.note(notes::DAMAGED, || at(offset)),
+    }
+    if let Some(offset) = events.trailing() {
+        report.note(notes::TRAILING, || at(offset));
+    }
+    let ((extra, missing), place) = (events.odd_commas(), || "between events".to_owned());
+    report.count(notes::EXTRA_COMMA, extra, place);
+    report.count(notes::MISSING_COMMA, missing, place);
+}
+
+/// A table while it grows.
+struct Rows<'a> {
+    table: EventTable<'a>,
+    threads: FxHashMap<ThreadIds, u32>,
+    /// `pid` and `tid` of the last event as written, and their thread: most events have those of the one before.
+    last: (Option<Value<'a>>, Option<Value<'a>>, u32),
+    /// The fields of the event that go into its link.
+    links: Vec<(Text<'a>, Value<'a>)>,
+}
+
+/// An event's fields that go into columns.
+#[derive(Default)]
+struct Row<'a> {
+    name: Option<Value<'a>>,
+    category: Option<Value<'a>>,
+    phase: Option<Value<'a>>,
+    time: Option<Value<'a>>,
+    duration: Option<Value<'a>>,
+    pid: Option<Value<'a>>,
+    tid: Option<Value<'a>>,
+    args: Option<Value<'a>>,
+    flags: EventFlags,
+}
+
+impl<'a> Row<'a> {
+    /// Takes in a field; of equal ones the last counts.
+    fn set(&mut self, key: Text<'a>, field: Value<'a>, links: &mut Vec<(Text<'a>, Value<'a>)>) {
+        let (row, value) = (self, Some(field));
+        // Patterns of bytes are compared in place, byte strings by a call each.
+        match key.raw {
+            [b'n', b'a', b'm', b'e'] => row.name = value,
+            [b'c', b'a', b't'] => row.category = value,
+            [b'p', b'h'] => row.phase = value,
+            [b't', b's'] => row.time = value,
+            [b'd', b'u', b'r'] => row.duration = value,
+            [b'p', b'i', b'd'] => row.pid = value,
+            [b't', b'i', b'd'] => row.tid = value,
+            [b'a', b'r', b'g', b's'] => row.args = value,
+            [b'i', b'd']
+            | [b'i', b'd', b'2']
+            | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
+            | [b's', b'c', b'o', b'p', b'e']
+            | [b'b', b'p']
+            | [b's']
+            | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
+            | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
+            | [b's', b'f'] => {
+                links.push((key, field));
+            }
+            [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
+            [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
+            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
+            [b't', b't', b's'] => {}
+            _ => row.flags.set(EventFlags::OTHER_FIELDS),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        let fields = [self.name, self.category, self.phase, self.time, self.pid, self.tid];
+        fields.iter().all(Option::is_none)
+    }
+}
+
+impl<'a> Rows<'a> {
+    fn add(&mut self, mut row: Row<'a>, offset: usize) {
+        let (time, time_form) = time(row.time);
+        let (duration, duration_form) = self::time(row.duration);
+        if duration_form == TimeForm::Invalid {
+            row.flags.set(EventFlags::BAD_DURATION);
+        }
+        let has_duration = matches!(duration_form, TimeForm::Number | TimeForm::Text);
+        let (phase, is_long) = first_character(row.phase);
+        if is_long {
+            row.flags.set(EventFlags::LONG_PHASE);
+        }
+        let (args, args_length) = self.args(&row, offset);
+        if args_length == 0 && row.args.is_some() {
+            row.flags.set(EventFlags::BAD_ARGS);
+        }
+        let thread = self.thread(row.pid, row.tid);
+        let link = if self.links.is_empty() { NO_LINK } else { self.link() };
+        let table = &mut self.table;
+        let name = row.name.and_then(|name| table.texts.of_value(name));
+        let category = row.category.and_then(|category| table.texts.of_value(category));
+        table.offset.push(offset as u64);
+        table.phase.push(phase);
+        table.name.push(name);
+        table.category.push(category);
+        table.time.push(time);
+        table.time_form.push(time_form);
+        table.thread.push(thread);
+        table.duration.push(if has_duration { duration } else { NO_DURATION });
+        table.link.push(link);
+        table.args.push(args);
+        table.args_length.push(args_length);
+        table.flags.push(row.flags);
+    }
+
+    /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.
+    fn args(&self, row: &Row<'a>, offset: usize) -> (u32, u32) {
+        let Some(Value::Object(args)) = row.args else { return (0, 0) };
+        // Slices of one text: how far one begins behind another is the difference of their addresses.
+        let behind = args.as_ptr().addr().wrapping_sub(self.table.text.as_ptr().addr()).wrapping_sub(offset);
+        match (u32::try_from(behind), u32::try_from(args.len())) {
+            (Ok(behind), Ok(length)) => (behind, length),
+            _ => (0, 0),
+        }
+    }
+
+    fn thread(&mut self, pid: Option<Value<'a>>, tid: Option<Value<'a>>) -> u32 {
+        let is_known = !self.table.thread_ids.is_empty();
+        if is_known && (self.last.0, self.last.1) == (pid, tid) {
+            return self.last.2;
+        }
+        let texts = &mut self.table.texts;
+        let ids = ThreadIds { pid: texts.scalar(pid), tid: texts.scalar(tid) };
+        let next = self.table.thread_ids.len();
+        let thread = *self.threads.entry(ids).or_insert_with(|| u32::try_from(next).expect("fewer than events"));
+        if thread as usize == next {
+            self.table.thread_ids.push(ids);
+        }
+        self.last = (pid, tid, thread);
+        thread
+    }
+
+    fn link(&mut self) -> u32 {
+        let table = &mut self.table;
+        let (mut link, mut more) = (Link::default(), MoreIds::default());
+        for (key, value) in &self.links {
+            let scalar = |texts: &mut Texts<'a>| texts.scalar(Some(*value));
+            match key.raw {
+                b"id" => link.id = scalar(&mut table.texts),
+                b"bind_id" => more.bind = scalar(&mut table.texts),
+                b"sf" => more.frame = scalar(&mut table.texts),
+                b"scope" => more.scope = table.texts.of_value(*value),
+                b"bp" => link.binding_point = first_character(Some(*value)).0,
+                b"s" => link.instant_scope = first_character(Some(*value)).0,
+                b"flow_in" => link.flow_in = is_true(*value),
+                b"flow_out" => link.flow_out = is_true(*value),
+                b"id2" => {
+                    let Value::Object(object) = *value else { continue };
+                    for (key, value) in scan::fields(object).unwrap_or_default() {
+                        match key.raw {
+                            b"local" => more.local = table.texts.scalar(Some(value)),
+                            b"global" => more.global = table.texts.scalar(Some(value)),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if more != MoreIds::default() {
+            table.more_ids.push(more);
+            link.more = u32::try_from(table.more_ids.len()).ok().and_then(std::num::NonZeroU32::new);
+        }
+        table.links.push(link);
+        u32::try_from(table.links.len() - 1).expect("fewer than events")
+    }
+}
+
+fn is_true(value: Value<'_>) -> bool {
+    match value {
+        Value::Word(word) => word == b"true",
+        Value::Number(number) => number.iter().any(|byte| matches!(byte, b'1'..=b'9')),
+        Value::Text(text) => text.raw == b"true",
+        Value::Object(_) | Value::Array(_) => false,
+    }
+}
+
+/// The first byte of a string, and whether more follow.
+fn first_character(value: Option<Value<'_>>) -> (u8, bool) {
+    let Some(Value::Text(text)) = value else { return (0, false) };
+    let decoded = if text.is_escaped { text.decode() } else { Cow::Borrowed("") };
+    let bytes = if text.is_escaped { decoded.as_bytes() } else { text.raw };
+    (bytes.first().copied().unwrap_or(0), bytes.len() > 1)
+}
+
+/// A time, and how it is written.
+fn time(value: Option<Value<'_>>) -> (i64, TimeForm) {
+    let (text, form) = match value {
+        None | Some(Value::Word(b"null")) => return (0, TimeForm::Missing),
+        Some(Value::Number(number)) => (number, TimeForm::Number),
+        Some(Value::Text(text)) => (text.raw, TimeForm::Text),
+        Some(_) => return (0, TimeForm::Invalid),
+    };
+    nanos_of_micros(text).map_or((0, TimeForm::Invalid), |nanos| (nanos, form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> EventTable<'_> {
+        EventTable::read(text.as_bytes()).expect("a trace")
+    }
+
+    #[test]
+    fn columns_hold_events_as_written() {
+        let text = r#"[{"ph":"X","name":"a\u0062","cat":"c,d","ts":1.5,"dur":"2","pid":"1","tid":-7,"args":{"x":[1]}},
+            {"name":"ab","ph":"begin","ts":"1.5","pid":1,"tid":1e20,"tts":4,"id":12.0,"bp":"e",
+             "id2":{"local":"0x1"},"scope":"s","flow_out":true,"bind_id":"0x2"},
+            {"ph":"M","ts":null,"args":"__stripped__","dur":{},".line":7},{"ph":"i","ts":"soon","s":"g","stack":[]}]"#;
+        let table = read(text);
+        assert_eq!(table.phase, b"XbMi");
+        assert_eq!(table.name[0], table.name[1], "equal strings, however they are written");
+        assert_eq!(table.text(table.name[0].expect("a name")), "ab");
+        assert_eq!(table.text(table.category[0].expect("a category")), "c,d");
+        assert_eq!(table.time, [1_500, 1_500, 0, 0]);
+        assert_eq!(table.time_form, [TimeForm::Number, TimeForm::Text, TimeForm::Missing, TimeForm::Invalid]);
+        assert_eq!([0, 1, 2].map(|row| table.duration(row)), [Some(2_000), None, None]);
+        assert_eq!(table.args(0), Some(&br#"{"x":[1]}"#[..]));
+        assert_eq!((table.args(1), table.args(2)), (None, None));
+        assert!(matches!(table.ids(0), ThreadIds { pid: Scalar::Text(_), tid: Scalar::Integer(-7) }));
+        assert!(matches!(
+            table.ids(1),
+            ThreadIds { pid: Scalar::Integer(1), tid: Scalar::Integer(_) | Scalar::Number(_) }
+        ));
+        let link = table.link(1).expect("it has an id");
+        assert_eq!(
+            (link.id, link.binding_point, link.flow_out, link.flow_in),
+            (Scalar::Integer(12), b'e', true, false)
+        );
+        let more = table.more_ids(1).expect("it has more ids");
+        assert!(matches!((more.local, more.global, more.bind), (Scalar::Text(_), Scalar::Missing, Scalar::Text(_))));
+        assert_eq!(table.link(3).map(|link| link.instant_scope), Some(b'g'));
+        assert!(table.flags(2).has(EventFlags::BAD_ARGS) && table.flags(2).has(EventFlags::BAD_DURATION));
+        assert!(table.flags(2).has(EventFlags::OTHER_FIELDS) && table.flags(3).has(EventFlags::STACK));
+        assert_eq!((table.flags(0), table.flags(1)), (EventFlags::default(), EventFlags::LONG_PHASE));
+        assert_eq!(table.field(2, ".line"), Some(&b"7"[..]));
+        assert_eq!((table.time_as_double(0), table.time_as_double(1)), (Some(1.5), None));
+    }
+
+    #[test]
+    fn the_last_of_equal_fields_counts() {
+        let table = read(r#"[{"ph":"X","ts":1,"ph":"B","ts":2,"id":1,"id":"1"}]"#);
+        assert_eq!((table.phase[0], table.time[0]), (b'B', 2_000));
+        assert!(matches!(table.link(0).map(|link| link.id), Some(Scalar::Text(_))));
+    }
+
+    #[test]
+    fn what_is_no_event_is_counted_and_left_out() {
+        let mut report = ImportReport::default();
+        let table = EventTable::read_with(b"[{\"ph\":\"B\"},{},7,null,{\"args\":{}}", &mut report).expect("a trace");
+        assert_eq!(table.len(), 1);
+        let found = report.into_warnings();
+        let found: Vec<_> = found.iter().map(|one| (&*one.code, one.count, one.first.as_deref())).collect();
+        assert_eq!(
+            found,
+            [
+                ("empty-event", 2, Some("byte 12")),
+                ("not-an-event", 2, Some("byte 15")),
+                ("not-closed", 1, Some("byte 33"))
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_list_of_events_is_refused_with_its_place() {
+        let error = EventTable::read(b"  7").expect_err("no trace").to_string();
+        assert_eq!(error, "byte 2: neither a list of events nor an object with traceEvents");
+    }
+}

@@ -1,0 +1,44 @@
+//! Chrome traces: the JSON of trace events that browsers, Node, PyTorch, bazel, `tracing-chrome` and many others write.
+
+pub mod events;
+pub mod flows;
+
+mod notes;
+mod read;
+mod scan;
+mod time;
+
+pub use read::{read, read_bound};
+
+use self::scan::{Event, Events, Value};
+use super::json_keys::top_level_keys;
+
+/// How many values of a list are looked at before it is no list of events.
+const LOOKED_AT: usize = 64;
+
+/// Whether a trace can begin with `bytes`: it is a JSON object or list.
+pub fn begins(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    start.starts_with(b"{") || start.starts_with(b"[")
+}
+
+/// Whether `bytes` look like a trace: an object with `traceEvents`, or a list whose objects have phases.
+pub fn sniff(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    if start.starts_with(b"{") {
+        return top_level_keys(bytes).any(|(key, value)| key == b"traceEvents" && value.starts_with(b"["));
+    }
+    if !start.starts_with(b"[") {
+        return false;
+    }
+    let (mut events, mut event) = (Events::new(bytes), Event::default());
+    let mut seen = 0;
+    while seen < LOOKED_AT && events.next(&mut event) {
+        seen += 1;
+        let is_phase = |value: &Value<'_>| matches!(value, Value::Text(text) if text.raw.len() == 1);
+        if event.fields.iter().any(|(key, value)| key.raw == b"ph" && is_phase(value)) {
+            return true;
+        }
+    }
+    false
+}

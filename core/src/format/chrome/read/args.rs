@@ -1,0 +1,221 @@
+//! Arguments of events as fields of the model.
+//!
+//! Strings, whole numbers, doubles and booleans are kept as such, anything else as its JSON text. Fields of an event that no
+//! reader knows (`.file`, `.line` of `tracing-chrome`, …) are arguments too.
+
+use rustc_hash::FxHashMap;
+
+use super::super::scan::{self, Text, Value};
+use super::Reader;
+use crate::format::chrome::events::{EventFlags, EventTable};
+use crate::format::chrome::notes;
+use crate::model::{Field, FieldValue, PayloadId, ProfileBuilder, StringId};
+
+/// How many different arguments are remembered to store equal ones once.
+const REMEMBERED: usize = 1 << 16;
+
+/// Arguments that were read before.
+#[derive(Default)]
+pub(super) struct KnownArgs<'a> {
+    by_text: FxHashMap<&'a [u8], Option<PayloadId>>,
+    fields: Vec<(Text<'a>, Value<'a>)>,
+    set: Vec<Field>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// The arguments of an event, those of the event that `end`s it if that is another, and `extra` ones.
+    pub(super) fn payload(&mut self, begin: usize, end: usize, extra: &[Field]) -> Option<PayloadId> {
+        let table = self.table;
+        let args = table.args(begin);
+        let mut known = std::mem::take(&mut self.known_args);
+        let is_odd = |row: usize| {
+            let odd = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
+            odd.into_iter().any(|flag| table.flags(row).has(flag))
+        };
+        let is_plain =
+            extra.is_empty() && !is_odd(begin) && (begin == end || (table.args(end).is_none() && !is_odd(end)));
+        let payload = if is_plain {
+            args.and_then(|args| known.payload(args, &mut self.builder))
+        } else {
+            known.set.clear();
+            for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
+                known.add_event(table, row, &mut self.builder);
+                if table.flags(row).has(EventFlags::BAD_ARGS) {
+                    self.report.note(notes::BAD_ARGS, || table.place(row));
+                }
+            }
+            known.set.extend_from_slice(extra);
+            (!known.set.is_empty()).then(|| self.builder.add_payload(&known.set))
+        };
+        self.known_args = known;
+        payload
+    }
+}
+
+impl<'a> KnownArgs<'a> {
+    fn payload(&mut self, args: &'a [u8], builder: &mut ProfileBuilder) -> Option<PayloadId> {
+        if args == b"{}" {
+            return None;
+        }
+        if let Some(payload) = self.by_text.get(args) {
+            return *payload;
+        }
+        self.set.clear();
+        self.add_object(args, builder);
+        let payload = (!self.set.is_empty()).then(|| builder.add_payload(&self.set));
+        if self.by_text.len() >= REMEMBERED {
+            self.by_text.clear();
+        }
+        self.by_text.insert(args, payload);
+        payload
+    }
+
+    /// Adds all of an event that is in no column.
+    fn add_event(&mut self, table: &EventTable<'a>, row: usize, builder: &mut ProfileBuilder) {
+        if let Some(args) = table.args(row) {
+            self.add_object(args, builder);
+        }
+        let flags = table.flags(row);
+        let more = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
+        if !more.into_iter().any(|flag| flags.has(flag)) {
+            return;
+        }
+        for (key, value) in table.fields(row) {
+            let is_args = key.raw == b"args" && table.args(row).is_none();
+            if is_args || !is_column(key.raw) {
+                set(&mut self.set, field(key, value, builder));
+            }
+        }
+    }
+
+    fn add_object(&mut self, object: &'a [u8], builder: &mut ProfileBuilder) {
+        let mut fields = std::mem::take(&mut self.fields);
+        // The object was found by its braces, so what is inside can be damaged; then what stands before that counts.
+        let _damage = scan::fields_into(object, &mut fields);
+        for (key, value) in &fields {
+            set(&mut self.set, field(*key, *value, builder));
+        }
+        self.fields = fields;
+    }
+}
+
+/// Whether a field of an event is kept elsewhere.
+fn is_column(key: &[u8]) -> bool {
+    const COLUMNS: [&[u8]; 21] = [
+        b"name",
+        b"cat",
+        b"ph",
+        b"ts",
+        b"dur",
+        b"pid",
+        b"tid",
+        b"args",
+        b"id",
+        b"id2",
+        b"bind_id",
+        b"scope",
+        b"bp",
+        b"s",
+        b"flow_in",
+        b"flow_out",
+        b"sf",
+        b"esf",
+        b"cname",
+        b"tts",
+        b"use_async_tts",
+    ];
+    COLUMNS.contains(&key)
+}
+
+/// Adds a field, or sets it anew: of equal keys the last counts. Long sets are rare, and not worth an index.
+fn set(fields: &mut Vec<Field>, field: Field) {
+    const SEARCHED: usize = 64;
+    match fields.iter_mut().rev().take(SEARCHED).find(|known| known.key == field.key) {
+        Some(known) => known.value = field.value,
+        None => fields.push(field),
+    }
+}
+
+fn field(key: Text<'_>, value: Value<'_>, builder: &mut ProfileBuilder) -> Field {
+    Field { key: string(builder, key), value: field_value(value, builder) }
+}
+
+fn string(builder: &mut ProfileBuilder, text: Text<'_>) -> StringId {
+    builder.string(&text.decode())
+}
+
+fn field_value(value: Value<'_>, builder: &mut ProfileBuilder) -> FieldValue {
+    match value {
+        Value::Text(text) => FieldValue::Text(string(builder, text)),
+        Value::Word(b"true") => FieldValue::Bool(true),
+        Value::Word(b"false") => FieldValue::Bool(false),
+        Value::Number(number) => match number_value(number) {
+            Some(value) => value,
+            None => as_written(number, builder),
+        },
+        Value::Word(text) | Value::Object(text) | Value::Array(text) => as_written(text, builder),
+    }
+}
+
+/// A number, if the model keeps what it says.
+fn number_value(text: &[u8]) -> Option<FieldValue> {
+    let text = std::str::from_utf8(text).ok()?;
+    if let Ok(number) = text.parse() {
+        return Some(FieldValue::Integer(number));
+    }
+    // Whole numbers beyond 64 bits would lose digits.
+    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    text.parse::<f64>().ok().filter(|number| number.is_finite() && !is_whole).map(FieldValue::Float)
+}
+
+/// JSON text as it is; what is not quite JSON (`NaN`, a comma too many) as text.
+fn as_written(text: &[u8], builder: &mut ProfileBuilder) -> FieldValue {
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
+    let text = builder.string(&String::from_utf8_lossy(text));
+    if is_json { FieldValue::Json(text) } else { FieldValue::Text(text) }
+}
+
+/// The fields of an object, by name.
+pub(super) struct Arguments<'a>(Vec<(Text<'a>, Value<'a>)>);
+
+impl<'a> Arguments<'a> {
+    /// Of an object as written; of nothing: none.
+    pub(super) fn of(object: &'a [u8]) -> Self {
+        let mut fields = Vec::new();
+        if object.starts_with(b"{") {
+            let _damage = scan::fields_into(object, &mut fields);
+        }
+        Self(fields)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+        self.0.iter().rev().find(|(name, _)| name.raw == key.as_bytes()).map(|(_, value)| *value)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Text<'a>, Value<'a>)> {
+        self.0.iter().copied()
+    }
+
+    /// A string, or a number as written.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        match self.get(key)? {
+            Value::Text(text) => Some(text.decode().into_owned()),
+            Value::Number(number) => Some(String::from_utf8_lossy(number).into_owned()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        number(self.get(key)?)
+    }
+}
+
+/// A finite number, also one in a string.
+pub(super) fn number(value: Value<'_>) -> Option<f64> {
+    let text = match value {
+        Value::Number(text) => text,
+        Value::Text(text) => text.raw.trim_ascii(),
+        _ => return None,
+    };
+    std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|number| number.is_finite())
+}

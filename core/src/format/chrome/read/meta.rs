@@ -1,0 +1,67 @@
+//! What the keys beside the events say about a trace.
+
+use super::Reader;
+use super::args::Arguments;
+use crate::format::chrome::notes;
+use crate::format::chrome::scan::Value;
+use crate::model::TRACE_START;
+
+/// Longer values are no facts for people.
+const LONGEST: usize = 1000;
+
+/// A day of 2001: no clock that counts from a boot or a program's start is that late, in ns.
+const CALENDAR: i64 = 1_000_000_000_000_000_000;
+
+pub(super) fn read(reader: &mut Reader<'_, '_>) {
+    let table = reader.table;
+    if reader.origin >= CALENDAR {
+        reader.builder.meta_mut().start_unix_ns = Some(reader.origin);
+    }
+    let mut facts = vec![(TRACE_START.to_owned(), micros(reader.origin))];
+    for (key, value) in table.others() {
+        match (&*key.decode(), value) {
+            // Read elsewhere, or of no meaning without the events.
+            ("stackFrames" | "samples" | "traceEvents", _) => {}
+            ("systemTraceEvents" | "powerTraceAsString" | "androidProcessDump", _) => {
+                reader.report.note(notes::SYSTEM_TRACE, || key.decode().into_owned());
+            }
+            (key, Value::Object(object)) => {
+                for (name, value) in Arguments::of(object).iter() {
+                    add(&mut facts, format!("{key}.{}", name.decode()), value);
+                }
+            }
+            (key, value) => add(&mut facts, key.to_owned(), *value),
+        }
+    }
+    let metadata = match table.other("metadata") {
+        Some(Value::Object(object)) => Arguments::of(object),
+        _ => Arguments::of(b""),
+    };
+    let meta = reader.builder.meta_mut();
+    if metadata.text("clock-domain").as_deref() == Some("LINUX_CLOCK_MONOTONIC") {
+        meta.start_monotonic_ns = Some(reader.origin);
+    }
+    meta.recorder = metadata.text("product-version").or_else(|| metadata.text("source"));
+    meta.machine.os = metadata.text("os-name");
+    meta.machine.cpu_name = metadata.text("cpu-brand");
+    meta.extra = facts;
+}
+
+fn add(facts: &mut Vec<(String, String)>, key: String, value: Value<'_>) {
+    let text = match value {
+        Value::Text(text) => text.decode(),
+        other => String::from_utf8_lossy(other.written()),
+    };
+    if !text.is_empty() && text.len() <= LONGEST && key.len() <= LONGEST {
+        facts.push((key, text.into_owned()));
+    }
+}
+
+/// Microseconds with all digits, as a trace has them.
+fn micros(nanos: i64) -> String {
+    let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
+    match nanos % 1000 {
+        0 => format!("{sign}{}", nanos / 1000),
+        rest => format!("{sign}{}.{rest:03}", nanos / 1000),
+    }
+}
