@@ -1,5 +1,7 @@
 //! The only way to make a [`Profile`].
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::check::{self, Invalid};
@@ -35,13 +37,9 @@ pub struct ProfileBuilder {
 macro_rules! intern {
     ($known:expr, $row:expr, $add:expr) => {{
         let row = $row;
-        match $known.get(&row) {
-            Some(id) => *id,
-            None => {
-                let id = $add;
-                $known.insert(row, id);
-                id
-            }
+        match $known.entry(row) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(vacant) => *vacant.insert($add),
         }
     }};
 }

@@ -100,6 +100,23 @@ impl<'a> Code<'a> {
         stacks.map(|stack| u64::from(stack.location) + 1)
     }
 
+    /// The same of several stacks, into an empty list for each. Their nodes are far apart in memory: so they are not waited for
+    /// one by one.
+    pub(super) fn all_location_ids(&self, stacks: &[u32], ids: &mut [Vec<u64>]) {
+        let mut at = stacks.to_vec();
+        let mut is_left = true;
+        while is_left {
+            is_left = false;
+            for (at, ids) in at.iter_mut().zip(&mut *ids) {
+                if let Some(stack) = self.stacks.get(*at as usize) {
+                    ids.push(u64::from(stack.location) + 1);
+                    *at = stack.caller;
+                    is_left = true;
+                }
+            }
+        }
+    }
+
     /// All locations and functions in order of their ids.
     pub(super) fn into_tables(self) -> (Vec<Location>, Vec<Function>) {
         let mut locations: Vec<(Location, u32)> = self.locations.into_iter().collect();

@@ -29,6 +29,9 @@ use crate::analysis::{Measure, WaitKind};
 use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
 use crate::report::command_text;
 
+/// The locations of so many samples are looked up together.
+const TOGETHER: usize = 32;
+
 /// Writes `profile`. Returns what the file has no place for.
 ///
 /// # Errors
@@ -127,15 +130,24 @@ impl Writer<'_> {
             }
         }
         let Self { stream, strings, code, labels, changes, .. } = self;
-        let rows = sums.rows(changes).map(|((stack, set), values)| schema::Sample {
-            location_id: code.location_ids(stack).collect(),
-            value: values,
-            label: match set {
-                Some(set) => labels.of(&group.labels, LabelSetId::new(set as usize), strings),
-                None => group.labels.clone(),
-            },
-        });
-        stream.rows(rows, |part| &mut part.sample)
+        let mut rows = sums.rows(changes).peekable();
+        let mut ids: Vec<Vec<u64>> = vec![Vec::new(); TOGETHER];
+        while rows.peek().is_some() {
+            let together: Vec<_> = rows.by_ref().take(TOGETHER).collect();
+            let stacks: Vec<u32> = together.iter().map(|((stack, _), _)| *stack).collect();
+            ids.iter_mut().for_each(Vec::clear);
+            code.all_location_ids(&stacks, &mut ids);
+            for (((_, set), values), ids) in together.into_iter().zip(&ids) {
+                match set {
+                    Some(set) => {
+                        let labels = labels.of(&group.labels, LabelSetId::new(set as usize), strings);
+                        stream.sample(ids, &values, &labels)?;
+                    }
+                    None => stream.sample(ids, &values, &group.labels)?,
+                }
+            }
+        }
+        stream.flush()
     }
 
     fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
