@@ -188,7 +188,7 @@ impl<'a> EventTable<'a> {
                 report.note(notes::EMPTY_EVENT, || at(found.offset));
                 continue;
             }
-            rows.add(row, found.offset);
+            rows.add(&row, found.offset);
             if rows.table.len() >= u32::MAX as usize - 1 {
                 let message = format!("more than {} events", rows.table.len());
                 return Err(ReadError::Syntax { offset: found.offset, message });
@@ -407,20 +407,21 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn add(&mut self, mut row: Row<'a>, offset: usize) {
+    fn add(&mut self, row: &Row<'a>, offset: usize) {
+        let mut flags = row.flags;
         let (time, time_form) = time(row.time);
         let (duration, duration_form) = self::time(row.duration);
         if duration_form == TimeForm::Invalid {
-            row.flags.set(EventFlags::BAD_DURATION);
+            flags.set(EventFlags::BAD_DURATION);
         }
         let has_duration = matches!(duration_form, TimeForm::Number | TimeForm::Text);
         let (phase, is_long) = first_character(row.phase);
         if is_long {
-            row.flags.set(EventFlags::LONG_PHASE);
+            flags.set(EventFlags::LONG_PHASE);
         }
-        let (args, args_length) = self.args(&row, offset);
+        let (args, args_length) = self.args(row, offset);
         if args_length == 0 && row.args.is_some() {
-            row.flags.set(EventFlags::BAD_ARGS);
+            flags.set(EventFlags::BAD_ARGS);
         }
         let thread = self.thread(row.pid, row.tid);
         let link = if self.links.is_empty() { NO_LINK } else { self.link() };
@@ -438,7 +439,7 @@ impl<'a> Rows<'a> {
         table.link.push(link);
         table.args.push(args);
         table.args_length.push(args_length);
-        table.flags.push(row.flags);
+        table.flags.push(flags);
     }
 
     /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.

@@ -14,6 +14,9 @@ use crate::model::{Field, FieldValue, PayloadId, ProfileBuilder, StringId};
 /// How many different arguments are remembered to store equal ones once.
 const REMEMBERED: usize = 1 << 16;
 
+/// What makes an event have more arguments than its `args`.
+const ODD: [EventFlags; 3] = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
+
 /// Arguments that were read before.
 #[derive(Default)]
 pub(super) struct KnownArgs<'a> {
@@ -25,30 +28,21 @@ pub(super) struct KnownArgs<'a> {
 impl<'a> Reader<'_, 'a> {
     /// The arguments of an event, those of the event that `end`s it if that is another, and `extra` ones.
     pub(super) fn payload(&mut self, begin: usize, end: usize, extra: &[Field]) -> Option<PayloadId> {
-        let table = self.table;
-        let args = table.args(begin);
-        let mut known = std::mem::take(&mut self.known_args);
-        let is_odd = |row: usize| {
-            let odd = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
-            odd.into_iter().any(|flag| table.flags(row).has(flag))
-        };
-        let is_plain =
-            extra.is_empty() && !is_odd(begin) && (begin == end || (table.args(end).is_none() && !is_odd(end)));
-        let payload = if is_plain {
-            args.and_then(|args| known.payload(args, &mut self.builder))
-        } else {
-            known.set.clear();
-            for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
-                known.add_event(table, row, &mut self.builder);
-                if table.flags(row).has(EventFlags::BAD_ARGS) {
-                    self.report.note(notes::BAD_ARGS, || table.place(row));
-                }
+        let Self { table, builder, report, known_args: known, .. } = self;
+        let is_odd = |row: usize| ODD.into_iter().any(|flag| table.flags(row).has(flag));
+        let ends_plainly = || begin == end || (table.args(end).is_none() && !is_odd(end));
+        if extra.is_empty() && !is_odd(begin) && ends_plainly() {
+            return table.args(begin).and_then(|args| known.payload(args, builder));
+        }
+        known.set.clear();
+        for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
+            known.add_event(table, row, builder);
+            if table.flags(row).has(EventFlags::BAD_ARGS) {
+                report.note(notes::BAD_ARGS, || table.place(row));
             }
-            known.set.extend_from_slice(extra);
-            (!known.set.is_empty()).then(|| self.builder.add_payload(&known.set))
-        };
-        self.known_args = known;
-        payload
+        }
+        known.set.extend_from_slice(extra);
+        (!known.set.is_empty()).then(|| builder.add_payload(&known.set))
     }
 }
 
@@ -75,9 +69,7 @@ impl<'a> KnownArgs<'a> {
         if let Some(args) = table.args(row) {
             self.add_object(args, builder);
         }
-        let flags = table.flags(row);
-        let more = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
-        if !more.into_iter().any(|flag| flags.has(flag)) {
+        if !ODD.into_iter().any(|flag| table.flags(row).has(flag)) {
             return;
         }
         for (key, value) in table.fields(row) {
