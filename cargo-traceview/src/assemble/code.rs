@@ -9,7 +9,7 @@ use traceview_core::model::{
 
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved};
+use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved, Shortfall};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -20,6 +20,8 @@ pub(super) struct Code {
     pub(super) stacks: Vec<StackId>,
     /// Where the names of each image came from.
     pub(super) symbols: Vec<SymbolStatus>,
+    /// Why debug information of each image was not used that is there.
+    pub(super) shortfalls: Vec<Option<Shortfall>>,
 }
 
 impl Code {
@@ -49,7 +51,7 @@ impl Code {
                 frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
             stacks.push(innermost.expect("each raw frame has at least one frame"));
         }
-        Self { libraries, stacks, symbols }
+        Self { libraries, stacks, symbols, shortfalls: names.shortfalls }
     }
 }
 
@@ -57,6 +59,8 @@ impl Code {
 struct Names {
     /// For each image its addresses in order, each with its names.
     of_image: Vec<Vec<(u64, Resolved)>>,
+    /// What the names of each image lack.
+    shortfalls: Vec<Option<Shortfall>>,
 }
 
 impl Names {
@@ -80,10 +84,12 @@ impl Names {
         }
         let resolved = symbolize::symbolize_images(&requests, cache, progress);
         let mut of_image = vec![Vec::new(); recording.images.len()];
-        for ((index, request), names) in asked.into_iter().zip(requests).zip(resolved) {
-            of_image[index] = request.svmas.into_iter().zip(names).collect();
+        let mut shortfalls = vec![None; recording.images.len()];
+        for ((index, request), answers) in asked.into_iter().zip(requests).zip(resolved) {
+            of_image[index] = request.svmas.into_iter().zip(answers.resolved).collect();
+            shortfalls[index] = answers.shortfall;
         }
-        Self { of_image }
+        Self { of_image, shortfalls }
     }
 
     fn at(&self, image: ImageIndex, svma: u64) -> Option<&Resolved> {

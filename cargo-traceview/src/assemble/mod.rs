@@ -109,7 +109,8 @@ fn build(
             counters::add_counters(record, owner, index == 0, &mut builder);
         }
     }
-    builder.meta_mut().warnings = warnings::warnings(recording, &code.symbols, context.follow_children);
+    builder.meta_mut().warnings =
+        warnings::warnings(recording, &code.symbols, &code.shortfalls, context.follow_children);
     builder
 }
 

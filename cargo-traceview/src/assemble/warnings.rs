@@ -5,13 +5,20 @@ use traceview_core::model::{SymbolStatus, Warning};
 use super::code::file_name;
 use super::programs;
 use crate::image::Image;
+use crate::symbolize::Shortfall;
 use crate::symbolize::debug_file::{self, NoDebugFile};
-use crate::unwind::{ImageIndex, RawFrame, Recording};
+use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
-/// All warnings. `symbols` says for each image where its names came from, `with_children` whether children of the program
-/// were recorded.
-pub(super) fn warnings(recording: &Recording, symbols: &[SymbolStatus], with_children: bool) -> Vec<Warning> {
+/// All warnings. `symbols` says for each image where its names came from, `shortfalls` what they lack, `with_children`
+/// whether children of the program were recorded.
+pub(super) fn warnings(
+    recording: &Recording,
+    symbols: &[SymbolStatus],
+    shortfalls: &[Option<Shortfall>],
+    with_children: bool,
+) -> Vec<Warning> {
     let mut warnings = about_names(recording, symbols);
+    warnings.extend(about_shortfalls(recording, shortfalls));
     warnings.extend(programs::about_hidden(recording));
     warnings.extend(programs::about_lost_privileges(recording));
     if with_children {
@@ -20,14 +27,36 @@ pub(super) fn warnings(recording: &Recording, symbols: &[SymbolStatus], with_chi
     warnings
 }
 
-fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> {
-    let program = program(recording, 0);
+/// How many distinct addresses were seen in each image.
+fn frames_in(recording: &Recording) -> Vec<u64> {
     let mut frames = vec![0; recording.images.len()];
     for frame in &recording.frames {
         if let RawFrame::Code { image, .. } = frame {
             frames[*image] += 1;
         }
     }
+    frames
+}
+
+fn about_shortfalls(recording: &Recording, shortfalls: &[Option<Shortfall>]) -> Vec<Warning> {
+    let warning = |((loaded, shortfall), count): ((&LoadedImage, &Option<Shortfall>), u64)| {
+        let why = (*shortfall)?;
+        let code = match why {
+            Shortfall::Excess => "debug-info-not-read",
+            Shortfall::Fault => "symbolizer-fault",
+        };
+        let message = format!(
+            "debug information of `{}` was not used, or not all of it: {why}; its functions are named by its symbol table",
+            file_name(loaded)
+        );
+        Some(Warning { code: code.to_owned(), message, count, first: Some(loaded.path.display().to_string()) })
+    };
+    recording.images.iter().zip(shortfalls).zip(frames_in(recording)).filter_map(warning).collect()
+}
+
+fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> {
+    let program = program(recording, 0);
+    let frames = frames_in(recording);
     let mut warnings = Vec::new();
     for (index, loaded) in recording.images.iter().enumerate() {
         let name = file_name(loaded);

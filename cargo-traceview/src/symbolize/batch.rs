@@ -24,14 +24,34 @@ pub struct Request {
     pub svmas: Vec<u64>,
 }
 
+/// What was found out about one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// For each address, in the order of the request.
+    pub resolved: Vec<Resolved>,
+    /// Why some of it is less than the image has to offer; its symbol table was used all the same.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Why debug information was not used that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Shortfall {
+    /// Its parts refer to each other so that reading it would take time or memory without end.
+    #[error("reading it would take work out of all proportion to its size, as no compiler makes it")]
+    Excess,
+    /// We panicked.
+    #[error("there was a fault in reading it (reported on stderr)")]
+    Fault,
+}
+
 /// Resolves `svmas` of one image, in their order. `progress` is told how many are done.
 #[must_use]
 pub fn symbolize_image(image: &Arc<Image>, svmas: &[u64], progress: &(dyn Fn(usize) + Sync)) -> Vec<Resolved> {
     let request = Request { image: Arc::clone(image), svmas: svmas.to_vec() };
-    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request")
+    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request").resolved
 }
 
-/// Resolves all requests on as many threads as there are processors; the answer has one list per request, in order.
+/// Resolves all requests on as many threads as there are processors; the answers are in their order.
 ///
 /// Names that are in the `cache` are taken from there, and those that are not are put there. `progress` is told (addresses
 /// done, addresses in all), from any of the threads.
@@ -40,7 +60,7 @@ pub fn symbolize_images(
     requests: &[Request],
     cache: Option<&NameCache>,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Vec<Vec<Resolved>> {
+) -> Vec<Answers> {
     let total: usize = requests.iter().map(|request| request.svmas.len()).sum();
     let done = AtomicUsize::new(0);
     let report = |more: usize| {
@@ -50,8 +70,13 @@ pub fn symbolize_images(
         }
     };
     let jobs = in_parallel(requests.len(), || (), |(), index| Job::new(&requests[index], cache));
+    let unreadable = |request| {
+        let job = Job::unreadable(request);
+        job.note_panic();
+        job
+    };
     let jobs: Vec<Job> =
-        jobs.into_iter().zip(requests).map(|(job, request)| job.unwrap_or_else(|| Job::unreadable(request))).collect();
+        jobs.into_iter().zip(requests).map(|(job, request)| job.unwrap_or_else(|| unreadable(request))).collect();
     report(jobs.iter().map(Job::stored).sum());
     let mut blocks: Vec<(&Job, Range<usize>, usize)> = Vec::new();
     for job in &jobs {
@@ -64,7 +89,7 @@ pub fn symbolize_images(
         report(job.look_up_in(units.clone(), naming));
     });
     for ((job, ..), _) in blocks.iter().zip(done_blocks).filter(|(_, done)| done.is_none()) {
-        job.set_incomplete();
+        job.note_panic();
     }
     let unanswered: Vec<Vec<usize>> = jobs.iter().map(Job::unanswered).collect();
     let mut rest: Vec<(&Job, &[usize])> = Vec::new();
@@ -72,11 +97,14 @@ pub fn symbolize_images(
         let size = addresses.len().div_ceil(processors()).max(MIN_SINGLY);
         rest.extend(addresses.chunks(size).map(|addresses| (job, addresses)));
     }
-    in_parallel(rest.len(), Naming::default, |naming, index| {
+    let done_rest = in_parallel(rest.len(), Naming::default, |naming, index| {
         let (job, addresses) = rest[index];
         job.look_up_singly(addresses, naming);
         report(addresses.len());
     });
+    for ((job, _), _) in rest.iter().zip(done_rest).filter(|(_, done)| done.is_none()) {
+        job.note_panic();
+    }
     let answers = jobs.into_iter().map(|job| job.finish(cache)).collect();
     // Addresses asked for twice were looked up once.
     report(total.saturating_sub(done.load(Ordering::Relaxed)));

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::batch::Request;
+use super::batch::{Answers, Request, Shortfall};
 use super::cache::{Key, NameCache, Stored};
 use super::debug_file;
 use super::dwarf::{self, Answer, Names, Rank, Unusual};
+use super::effort::Budget;
 use super::parallel::unless_it_panics;
 use super::resolve::{Naming, Resolved};
 use super::source::SymbolSource;
@@ -28,17 +29,15 @@ pub(super) struct Job {
     /// What all other addresses need.
     open: Option<Open>,
     /// Whether a search has panicked, so that the answers are not the best there are.
-    is_incomplete: AtomicBool,
+    has_panicked: AtomicBool,
 }
 
 /// Addresses to look up.
 #[derive(Debug)]
 struct Open {
     source: SymbolSource,
-    /// Where units of debug information begin.
-    units: Vec<usize>,
-    /// Size of the section that they are in.
-    units_end: usize,
+    /// The work of reading its debug information.
+    budget: Budget,
     /// Sorted, each once.
     addresses: Vec<u64>,
     /// For each address.
@@ -85,9 +84,11 @@ impl Job {
         }
         if !addresses.is_empty() {
             let source = SymbolSource::with_files(Arc::clone(image), debug_file, supplement.as_ref());
-            let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
             let answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
-            job.open = Some(Open { source, units, units_end, addresses, answers });
+            let budget = Budget::default();
+            budget.allow_for(&source.dwarf());
+            budget.allow_for_addresses(addresses.len());
+            job.open = Some(Open { source, budget, addresses, answers });
         }
         job
     }
@@ -95,7 +96,7 @@ impl Job {
     /// One of an image that no names can be had of.
     pub(super) fn unreadable(request: &Request) -> Self {
         let (image, asked) = (Arc::clone(&request.image), request.svmas.clone());
-        Job { image, asked, stored: Vec::new(), cache_file: None, open: None, is_incomplete: AtomicBool::new(false) }
+        Job { image, asked, stored: Vec::new(), cache_file: None, open: None, has_panicked: AtomicBool::new(false) }
     }
 
     /// Number of addresses that were in the cache.
@@ -105,7 +106,8 @@ impl Job {
 
     /// The units of debug information to read, in shares of some size, each with its bytes.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
-        let (units, end) = self.open.as_ref().map_or((&[][..], 0), |open| (&open.units[..], open.units_end));
+        let units = self.open.as_ref().and_then(|open| open.source.units().ok());
+        let (units, end) = units.map_or((&[][..], 0), |[units, _]| (&units.offsets[..], units.end));
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
@@ -121,13 +123,17 @@ impl Job {
     }
 
     /// Notes that a search has panicked: what it would have found is not known.
-    pub(super) fn set_incomplete(&self) {
-        self.is_incomplete.store(true, Ordering::Relaxed);
+    pub(super) fn note_panic(&self) {
+        self.has_panicked.store(true, Ordering::Relaxed);
     }
 
     /// The addresses that no unit has answered.
     pub(super) fn unanswered(&self) -> Vec<usize> {
         let Some(open) = &self.open else { return Vec::new() };
+        if open.is_excessive() {
+            // Which ones were answered before that was found out is chance.
+            open.lock().fill(State::Unclaimed);
+        }
         let answers = open.lock();
         let unanswered = |&address: &usize| matches!(answers[address], State::Unclaimed | State::Unusual);
         (0..answers.len()).filter(unanswered).collect()
@@ -140,12 +146,15 @@ impl Job {
         }
     }
 
-    /// The answers in the order in which they were asked for, and for the cache.
-    pub(super) fn finish(self, cache: Option<&NameCache>) -> Vec<Resolved> {
-        let Job { image, asked, stored: mut answers, cache_file, open, is_incomplete } = self;
-        if let Some(Open { source, addresses, answers: states, .. }) = open {
+    /// The answers in the order in which they were asked for, and for the cache; and what they lack.
+    pub(super) fn finish(self, cache: Option<&NameCache>) -> Answers {
+        let Job { image, asked, stored: mut answers, cache_file, open, has_panicked } = self;
+        let mut has_panicked = has_panicked.into_inner();
+        let mut is_excessive = false;
+        if let Some(Open { source, budget, addresses, answers: states }) = open {
+            is_excessive = source.units().is_err() || budget.is_exceeded() || source.has_lost_names();
             let states = states.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let cache = cache.filter(|_| !is_incomplete.into_inner());
+            let cache = cache.filter(|_| !has_panicked && !is_excessive);
             if let Some((cache, (key, stored))) = cache.zip(cache_file) {
                 keep(cache, &key, stored.as_ref(), &addresses, &states);
             }
@@ -153,21 +162,32 @@ impl Job {
                 State::Found(_, resolved) | State::FoundSingly(resolved) => (svma, resolved),
                 // The search panicked: the symbol table still knows it.
                 State::Unclaimed | State::Unusual => {
+                    has_panicked = true;
                     let in_table = || Naming::default().resolved(&source, svma, Vec::new());
                     (svma, unless_it_panics(in_table).unwrap_or_else(|| Resolved::unknown(&image, svma)))
                 }
             }));
             answers.sort_by_key(|(svma, _)| *svma);
         }
-        if asked.len() == answers.len() && asked.is_sorted() {
-            return answers.into_iter().map(|(_, resolved)| resolved).collect();
-        }
-        let answer = |svma: &u64| {
-            let row = answers.binary_search_by_key(svma, |(svma, _)| *svma);
-            row.map_or_else(|_| Resolved::unknown(&image, *svma), |row| answers[row].1.clone())
+        let shortfall = match (has_panicked, is_excessive) {
+            (_, true) => Some(Shortfall::Excess),
+            (true, false) => Some(Shortfall::Fault),
+            (false, false) => None,
         };
-        asked.iter().map(answer).collect()
+        Answers { resolved: in_order(&image, asked, answers), shortfall }
     }
+}
+
+/// The answers to `asked`, of those that are there by address.
+fn in_order(image: &Image, asked: Vec<u64>, answers: Vec<(u64, Resolved)>) -> Vec<Resolved> {
+    if asked.len() == answers.len() && asked.is_sorted() {
+        return answers.into_iter().map(|(_, resolved)| resolved).collect();
+    }
+    let answer = |svma: u64| {
+        let row = answers.binary_search_by_key(&svma, |(svma, _)| *svma);
+        row.map_or_else(|_| Resolved::unknown(image, svma), |row| answers[row].1.clone())
+    };
+    asked.into_iter().map(answer).collect()
 }
 
 /// Adds what was found to what the cache has.
@@ -187,11 +207,20 @@ fn keep(cache: &NameCache, key: &Key, stored: Option<&Stored>, addresses: &[u64]
 }
 
 impl Open {
+    /// Whether reading the debug information has turned out to take work out of all proportion.
+    fn is_excessive(&self) -> bool {
+        self.source.units().is_err() || self.budget.is_exceeded()
+    }
+
     fn look_up_in<'a>(&'a self, units: Range<usize>, naming: &mut Naming<'a>) -> usize {
+        let Ok([all, _]) = self.source.units() else { return 0 };
         let dwarf = self.source.dwarf();
-        let mut names = Names::new(&dwarf, self.source.image.code(), &self.units);
+        let mut names = Names::new(&dwarf, self.source.image.code(), all, &self.budget);
         let mut more = 0;
-        for &unit in &self.units[units] {
+        for &unit in &all.offsets[units] {
+            if self.budget.is_exceeded() {
+                break;
+            }
             let answers = dwarf::look_up(&mut names, unit, &self.addresses, &mut naming.texts);
             for Answer { address, rank, frames } in answers {
                 let svma = self.addresses[address];
@@ -237,5 +266,26 @@ impl Open {
 
     fn lock(&self) -> MutexGuard<'_, Vec<State>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{Job, Naming, Request};
+    use crate::symbolize::effort::Budget;
+    use crate::symbolize::excess;
+
+    /// How many of how many steps it takes to read debug information for a request, and for what answers single addresses.
+    pub(in super::super) fn effort(request: &Request) -> [(u64, u64); 2] {
+        let job = Job::new(request, None);
+        for (units, _) in job.blocks() {
+            job.look_up_in(units, &mut Naming::default());
+        }
+        let open = job.open.as_ref().unwrap();
+        let (dwarf, [units, _]) = (open.source.dwarf(), open.source.units().unwrap());
+        let budget = Budget::default();
+        budget.allow_for(&dwarf);
+        assert!(!excess::is_excessive(&dwarf, units, &budget));
+        [open.budget.spent(), budget.spent()]
     }
 }

@@ -2,13 +2,15 @@
 
 use super::job::Job;
 use super::unnamed::unnamed;
-use super::{Request, Resolved, SymbolSource, symbolize_image, symbolize_images};
+use super::{Request, Resolved, Shortfall, SymbolSource, symbolize_image, symbolize_images};
 use crate::image::Image;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+mod hostile;
 
 /// Inlined into [`known_function`] at every optimization level.
 #[inline(always)]
@@ -91,10 +93,12 @@ fn a_search_that_panics_costs_lines_and_not_the_recording() {
     let request = Request { image: own_image(), svmas: vec![known_svma(), 1, known_svma()] };
     // As if all threads had panicked at once.
     let in_table = Job::new(&request, None).finish(None);
+    assert_eq!(in_table.shortfall, Some(Shortfall::Fault));
+    let in_table = in_table.resolved;
     let path = "cargo_traceview::symbolize::tests::known_function";
     assert_eq!([0, 2].map(|index| names(&in_table[index])), [[path], [path]]);
     assert!(in_table[0].named && !in_table[1].named && in_table[0].frames[0].line.is_none());
-    let unread = Job::unreadable(&request).finish(None);
+    let unread = Job::unreadable(&request).finish(None).resolved;
     let expected = request.svmas.iter().map(|&svma| unnamed(&request.image, svma));
     assert_eq!(
         unread.iter().map(|resolved| names(resolved).join(" ")).collect::<Vec<_>>(),
@@ -106,7 +110,9 @@ fn a_search_that_panics_costs_lines_and_not_the_recording() {
     let cache = super::NameCache::at(directory.path().join("names"));
     let requests = [Request { svmas: vec![known_svma(), 1], ..request }];
     let answers = symbolize_images(&requests, Some(&cache), &|_, _| panic!("a fault in a thread"));
-    assert_eq!(answers, symbolize_images(&requests, None, &|_, _| {}), "all was found before the fault");
+    let whole = symbolize_images(&requests, None, &|_, _| {});
+    assert_eq!(answers[0].resolved, whole[0].resolved, "all was found before the fault");
+    assert_eq!((answers[0].shortfall, whole[0].shortfall), (Some(Shortfall::Fault), None));
     assert!(!directory.path().join("names").exists(), "what may be incomplete is not kept");
 }
 
@@ -140,6 +146,16 @@ fn damaged(section: &str, damage: impl FnOnce(&mut [u8])) -> Arc<Image> {
     let mut copy = image.data().to_vec();
     damage(&mut copy[offset..offset + bytes.len()]);
     Arc::new(Image::from_bytes(copy, image.path().to_path_buf()).unwrap())
+}
+
+#[test]
+fn addresses_outside_of_all_code_are_asked_of_nobody() {
+    let image = own_image();
+    let source = SymbolSource::load(Arc::clone(&image));
+    let mut symbolizer = source.symbolizer();
+    for svma in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+        assert_eq!(symbolizer.resolve(svma), Resolved::unknown(&image, svma), "{svma:#x}");
+    }
 }
 
 #[test]
@@ -208,10 +224,10 @@ fn several_images_at_once_give_what_each_gives_alone() {
     });
     assert_eq!(most.into_inner(), 9001);
     assert_eq!(together.len(), 3);
-    assert_eq!(together[0], symbolize_image(&program, &svmas, &|_| {}));
-    assert_eq!(&*together[1][0].frames[0].name, "getppid");
-    assert!(together[2].is_empty());
-    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::<Vec<Resolved>>::new());
+    assert_eq!(together[0].resolved, symbolize_image(&program, &svmas, &|_| {}));
+    assert_eq!(&*together[1].resolved[0].frames[0].name, "getppid");
+    assert!(together[2].resolved.is_empty());
+    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::new());
 }
 
 /// Addresses that the pass over the units answers unlike the reader of single addresses, of the image's code.
@@ -267,14 +283,17 @@ void unused_NUMBER(void) { __asm__ volatile(".skip 0x8000, 0x90"); }
 
 #[test]
 fn what_the_linker_dropped_is_nowhere() {
-    for version in ["-gdwarf-4", "-gdwarf-5"] {
+    for (version, form) in ["-gdwarf-4", "-gdwarf-5"].into_iter().flat_map(|version| {
+        // Read in passing, and by the reader of single addresses.
+        [&[][..], &["-gsplit-dwarf"]].map(|form| (version, form))
+    }) {
         let directory = tempfile::tempdir().unwrap();
         let dropped = |number| DROPPED.replace("NUMBER", number);
         // On both sides, as it depends on the compiler which comes first.
         let source = format!("{}#line 1\n{C_SOURCE}{}", dropped("before"), dropped("behind"));
-        let arguments = ["-O1", "-g", version, "-ffunction-sections", "-Wl,--gc-sections"];
+        let arguments = [&["-O1", "-g", version, "-ffunction-sections", "-Wl,--gc-sections"], form].concat();
         let Some(image) = compile_source(directory.path(), &source, &arguments) else { continue };
-        let Some(whole) = compile(directory.path(), &["-O1", "-g", version]) else { continue };
+        let Some(whole) = compile(tempfile::tempdir().unwrap().path(), &["-O1", "-g", version]) else { continue };
         let all = |image: &Arc<Image>| {
             let svmas: Vec<u64> = image.code().iter().cloned().flatten().collect();
             let mut resolved = symbolize_image(image, &svmas, &|_| {});
@@ -286,37 +305,7 @@ fn what_the_linker_dropped_is_nowhere() {
         };
         let (found, expected) = (all(&image), all(&whole));
         assert!(expected.contains(&("known callee".to_owned(), Some(5))), "{version}: {expected:?}");
-        assert_eq!(found, expected, "{version}");
-    }
-}
-
-/// A unit that claims to be split off, so that the reader of single addresses gets it: a function, and inlined into it one in
-/// the other as deep as no stack is.
-const BOTTOMLESS: &str = r#"
-__attribute__((noinline)) void known(void) { __asm__ volatile(".skip 64, 0x90"); }
-int main(void) { known(); }
-__asm__(".pushsection .debug_abbrev,\"\",@progbits\n"
-    ".byte 1,0x11,1, 0xb1,0x42,0x07, 0x11,0x01, 0x12,0x07, 0,0\n"
-    ".byte 2,0x2e,1, 0x11,0x01, 0x12,0x07, 0,0\n .byte 3,0x1d,1, 0,0, 0\n"
-    ".popsection\n .pushsection .debug_info,\"\",@progbits\n"
-    ".long 2f-1f\n 1: .short 4\n .long 0\n .byte 8\n"
-    ".byte 1\n .quad 0x1234, known, 64\n .byte 2\n .quad known, 64\n"
-    ".fill 200000,1,3\n .fill 200000,1,0\n .byte 0,0\n 2: .popsection\n");
-"#;
-
-#[test]
-fn functions_inlined_without_end_cost_no_more_than_themselves() {
-    let directory = tempfile::tempdir().unwrap();
-    let Some(image) = compile_source(directory.path(), BOTTOMLESS, &["-O1", "-g0"]) else { return };
-    let source = SymbolSource::load(Arc::clone(&image));
-    assert!(source.has_debug_info());
-    let of_known = |svma: &u64| source.symbols().find(*svma).is_some_and(|symbol| symbol.name == b"known");
-    let svmas: Vec<u64> = image.code().iter().cloned().flatten().filter(of_known).take(64).collect();
-    assert!(svmas.len() >= 60, "{}", svmas.len());
-    let mut symbolizer = source.symbolizer();
-    for (svma, resolved) in svmas.iter().zip(symbolize_image(&image, &svmas, &|_| {})) {
-        assert_eq!(names(&resolved), ["known"]);
-        assert_eq!(symbolizer.resolve(*svma), resolved);
+        assert_eq!(found, expected, "{version} {form:?}");
     }
 }
 
