@@ -7,6 +7,7 @@ use traceview_core::model::{
     ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus,
 };
 
+use super::origins::Origins;
 use crate::image::BuildId;
 use crate::sampler::arch;
 use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved, Shortfall};
@@ -42,7 +43,8 @@ impl Code {
             .zip(&symbols)
             .map(|(loaded, status)| add_library(loaded, *status, builder))
             .collect();
-        let mut naming = Naming { recording, origins, names: &names, libraries: &libraries, builder };
+        let origins = Origins::new(recording, &names.of_image, origins);
+        let mut naming = Naming { recording, origins: &origins, names: &names, libraries: &libraries, builder };
         let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
         let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
         for (prefix, frame) in &recording.stacks {
@@ -92,9 +94,10 @@ impl Names {
         Self { of_image, shortfalls }
     }
 
-    fn at(&self, image: ImageIndex, svma: u64) -> Option<&Resolved> {
+    /// The names at an address, and its row.
+    fn at(&self, image: ImageIndex, svma: u64) -> Option<(usize, &Resolved)> {
         let names = &self.of_image[image];
-        names.binary_search_by_key(&svma, |(svma, _)| *svma).ok().map(|row| &names[row].1)
+        names.binary_search_by_key(&svma, |(svma, _)| *svma).ok().map(|row| (row, &names[row].1))
     }
 
     fn status(&self, recording: &Recording, index: ImageIndex) -> SymbolStatus {
@@ -153,7 +156,7 @@ pub(super) fn base_svma(loaded: &LoadedImage) -> u64 {
 /// Turns raw frames into frames of the profile.
 struct Naming<'a> {
     recording: &'a Recording,
-    origins: &'a OriginRules,
+    origins: &'a Origins,
     names: &'a Names,
     libraries: &'a [LibraryId],
     builder: &'a mut ProfileBuilder,
@@ -202,7 +205,7 @@ impl Naming<'_> {
         let loaded = &self.recording.images[image];
         let base = base_svma(loaded);
         let address = svma.wrapping_sub(base);
-        let Some(resolved) = self.names.at(image, svma) else {
+        let Some((row, resolved)) = self.names.at(image, svma) else {
             let name = self.builder.string(&format!("{}+{svma:#x}", file_name(loaded)));
             let resource = Some(self.resource(image, None));
             let function =
@@ -227,12 +230,12 @@ impl Naming<'_> {
         });
         let mut frames = Vec::with_capacity(resolved.frames.len());
         for (depth, frame) in resolved.frames.iter().enumerate() {
-            let origin = self.origins.classify(frame, &loaded.path);
+            let origin = self.origins.at(image, row, depth);
             let resource = Some(self.resource(image, origin.crate_id.as_ref()));
             let krate = origin.crate_id.as_ref().map(|id| id.name.clone());
-            let crate_id = origin.crate_id.map(|id| {
+            let crate_id = origin.crate_id.as_ref().map(|id| {
                 let name = self.builder.string(&id.name);
-                let version = id.version.map(|version| self.builder.string(&version));
+                let version = id.version.as_ref().map(|version| self.builder.string(version));
                 self.builder.add_crate(Crate { name, version })
             });
             let (name, full_name) = names_of(frame, krate.as_deref());

@@ -5,6 +5,7 @@ mod counters;
 mod kin;
 mod marker_kinds;
 mod markers;
+mod origins;
 mod programs;
 mod warnings;
 

@@ -18,7 +18,7 @@ pub(super) fn warnings(
     with_children: bool,
 ) -> Vec<Warning> {
     let mut warnings = about_names(recording, symbols);
-    warnings.extend(about_shortfalls(recording, shortfalls));
+    warnings.extend(about_shortfalls(&recording.images, &frames_in(recording), shortfalls));
     warnings.extend(programs::about_hidden(recording));
     warnings.extend(programs::about_lost_privileges(recording));
     if with_children {
@@ -38,20 +38,22 @@ fn frames_in(recording: &Recording) -> Vec<u64> {
     frames
 }
 
-fn about_shortfalls(recording: &Recording, shortfalls: &[Option<Shortfall>]) -> Vec<Warning> {
-    let warning = |((loaded, shortfall), count): ((&LoadedImage, &Option<Shortfall>), u64)| {
+/// `counts`: the distinct addresses that were seen in each image.
+fn about_shortfalls(images: &[LoadedImage], counts: &[u64], shortfalls: &[Option<Shortfall>]) -> Vec<Warning> {
+    let warning = |((loaded, shortfall), count): ((&LoadedImage, &Option<Shortfall>), &u64)| {
         let why = (*shortfall)?;
         let code = match why {
             Shortfall::Excess => "debug-info-not-read",
             Shortfall::Fault => "symbolizer-fault",
         };
         let message = format!(
-            "debug information of `{}` was not used, or not all of it: {why}; its functions are named by its symbol table",
+            "debug information of `{}` was not used, or not all of it: {why}; functions are named by its symbol table there",
             file_name(loaded)
         );
-        Some(Warning { code: code.to_owned(), message, count, first: Some(loaded.path.display().to_string()) })
+        let first = Some(loaded.path.display().to_string());
+        Some(Warning { code: code.to_owned(), message, count: *count, first })
     };
-    recording.images.iter().zip(shortfalls).zip(frames_in(recording)).filter_map(warning).collect()
+    images.iter().zip(shortfalls).zip(counts).filter_map(warning).collect()
 }
 
 fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> {
@@ -116,4 +118,27 @@ fn about_stripped(image: &Image, name: &str) -> String {
 /// The image of the program that a process ran: what it has lowest in memory, by the kernel's layout.
 fn program(recording: &Recording, process: usize) -> Option<ImageIndex> {
     recording.mappings.iter().find(|mapping| mapping.process == process).map(|mapping| mapping.image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_shortfalls;
+    use crate::symbolize::Shortfall;
+    use crate::unwind::LoadedImage;
+
+    #[test]
+    fn what_was_not_read_of_a_file_is_said_with_its_name() {
+        let image = |path: &str| LoadedImage { path: path.into(), image: Err("not needed".to_owned()) };
+        let images = ["/lib/whole.so", "/lib/faulty.so", "/lib/hostile.so"].map(image);
+        let shortfalls = [None, Some(Shortfall::Fault), Some(Shortfall::Excess)];
+        let warnings = about_shortfalls(&images, &[1, 2, 3], &shortfalls);
+        let told = warnings.iter().map(|warning| (&*warning.code, warning.count, warning.first.as_deref()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [("symbolizer-fault", 2, Some("/lib/faulty.so")), ("debug-info-not-read", 3, Some("/lib/hostile.so"))]
+        );
+        for (warning, name) in warnings.iter().zip(["`faulty.so`", "`hostile.so`"]) {
+            assert!(warning.message.contains(name), "{}", warning.message);
+        }
+    }
 }

@@ -107,6 +107,12 @@ impl OriginRules {
         OriginRules { workspace_root: Some(root), crates, manifests: Manifests::default() }
     }
 
+    /// Whether there are several versions of the crate called `name` in symbols.
+    #[must_use]
+    pub fn has_several(&self, name: &str) -> bool {
+        self.crates.get(name).is_some_and(|known| known.id.version.is_none() && !known.is_own)
+    }
+
     /// Judges a frame of code in the file `image_path`.
     #[must_use]
     pub fn classify(&self, frame: &Frame, image_path: &Path) -> Origin {
