@@ -64,10 +64,10 @@ pub(super) fn functions_at<'a>(
             let first = addresses.partition_point(|&address| address < range.begin);
             let within = addresses[first..].partition_point(|&address| address < range.end);
             effort.spend(within)?;
-            for index in first..first + within {
+            for (index, chain) in (first..).zip(&mut chains[first..first + within]) {
                 // Another function at the same place is the same code under another name. Ranges can overlap, too.
-                if chains[index].len() == level {
-                    chains[index].push(Function { name: None, call });
+                if chain.len() == level {
+                    chain.push(Function { name: None, call });
                     reached.push(index);
                 }
             }

@@ -35,7 +35,7 @@ fn check(what: &str, assembly: &str) {
     assert!(svmas.len() > 5000, "{}", svmas.len());
     let begun = Instant::now();
     let request = Request { image: Arc::clone(&image), svmas };
-    let Answers { resolved, shortfall } = symbolize_images(&[request.clone()], None, &|_, _| {}).remove(0);
+    let Answers { resolved, shortfall } = symbolize_images(std::slice::from_ref(&request), None, &|_, _| {}).remove(0);
     assert_eq!(shortfall, Some(Shortfall::Excess), "{what}");
     let source = SymbolSource::load(Arc::clone(&image));
     let mut symbolizer = source.symbolizer();
