@@ -296,7 +296,11 @@ fn with_and_without_dropped(each_side: usize, arguments: &[&str]) -> Option<[Vec
         let svmas: Vec<u64> = image.code().iter().cloned().flatten().collect();
         let mut resolved = symbolize_image(&image, &svmas, &|_| {});
         // Not where the compiler's start code is either, which has no debug information that would contradict.
-        let unused = resolved.iter().find(|resolved| resolved.frames[0].name.starts_with("unused"));
+        let source = SymbolSource::load(Arc::clone(&image));
+        let mut symbolizer = source.symbolizer();
+        let singly: Vec<Resolved> = svmas.iter().map(|&svma| symbolizer.resolve(svma)).collect();
+        let is_unused = |resolved: &&Resolved| resolved.frames[0].name.starts_with("unused");
+        let unused = resolved.iter().chain(&singly).find(is_unused);
         assert_eq!(unused, None, "{arguments:?}");
         resolved.retain(|resolved| resolved.symbol.as_ref().is_some_and(|symbol| &*symbol.name == "known"));
         resolved.iter().map(|resolved| (names(resolved).join(" "), resolved.frames[0].line)).collect()
