@@ -281,9 +281,12 @@ const DROPPED: &str = r#"
 void unused_NUMBER(void) { __asm__ volatile(".skip 0x8000, 0x90"); }
 "#;
 
+/// The functions at each address, and the line in the outermost.
+type Lines = Vec<(String, Option<u32>)>;
+
 /// [`C_SOURCE`] with dropped functions on both sides, as it depends on the compiler which come first; and without any. For
 /// all code of `known` the functions, and the line in the outermost.
-fn with_and_without_dropped(each_side: usize, arguments: &[&str]) -> Option<[Vec<(String, Option<u32>)>; 2]> {
+fn with_and_without_dropped(each_side: usize, arguments: &[&str]) -> Option<[Lines; 2]> {
     let dropped = |side: &str| -> String {
         (0..each_side).map(|index| DROPPED.replace("NUMBER", &format!("{side}{index}"))).collect()
     };

@@ -28,7 +28,7 @@ fn in_known(image: &Arc<Image>) -> Vec<u64> {
     image.code().iter().cloned().flatten().filter(of_known).step_by(13).collect()
 }
 
-/// Looks up all of `known`, together and one by one, both with nothing but the name that the symbol table has.
+/// Looks up all of `known` together, and some of it one by one, both with nothing but the name that the symbol table has.
 fn check(what: &str, assembly: &str) {
     let Some(image) = program(assembly) else { return };
     let svmas = in_known(&image);
@@ -39,9 +39,11 @@ fn check(what: &str, assembly: &str) {
     assert_eq!(shortfall, Some(Shortfall::Excess), "{what}");
     let source = SymbolSource::load(Arc::clone(&image));
     let mut symbolizer = source.symbolizer();
-    for (svma, resolved) in request.svmas.iter().zip(resolved) {
+    for (index, (svma, resolved)) in request.svmas.iter().zip(resolved).enumerate() {
         assert_eq!((names(&resolved), resolved.frames[0].line), (vec!["known"], None), "{what}");
-        assert_eq!(symbolizer.resolve(*svma), resolved, "{what}");
+        if index % 16 == 0 {
+            assert_eq!(symbolizer.resolve(*svma), resolved, "{what}");
+        }
     }
     assert!(begun.elapsed() < LONG, "{what}: {:?}", begun.elapsed());
 }
