@@ -10,7 +10,7 @@ use traceview_core::model::{
 use super::origins::Origins;
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, CrateId, NameCache, OriginRules, Request, Resolved, Shortfall};
+use crate::symbolize::{self, Category, CrateId, NameBook, OriginRules, Request, Resolved, Shortfall};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -21,8 +21,6 @@ pub(super) struct Code {
     pub(super) stacks: Vec<StackId>,
     /// Where the names of each image came from.
     pub(super) symbols: Vec<SymbolStatus>,
-    /// Why debug information of each image was not used that is there.
-    pub(super) shortfalls: Vec<Option<Shortfall>>,
 }
 
 impl Code {
@@ -30,11 +28,9 @@ impl Code {
     pub(super) fn new(
         recording: &Recording,
         origins: &OriginRules,
-        names: Option<&NameCache>,
+        names: &Names,
         builder: &mut ProfileBuilder,
-        progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Self {
-        let names = Names::resolve(recording, names, progress);
         let symbols: Vec<SymbolStatus> =
             (0..recording.images.len()).map(|index| names.status(recording, index)).collect();
         let libraries: Vec<LibraryId> = recording
@@ -44,7 +40,7 @@ impl Code {
             .map(|(loaded, status)| add_library(loaded, *status, builder))
             .collect();
         let origins = Origins::new(recording, &names.of_image, origins);
-        let mut naming = Naming { recording, origins: &origins, names: &names, libraries: &libraries, builder };
+        let mut naming = Naming { recording, origins: &origins, names, libraries: &libraries, builder };
         let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
         let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
         for (prefix, frame) in &recording.stacks {
@@ -53,20 +49,21 @@ impl Code {
                 frames[*frame as usize].iter().fold(prefix, |node, frame| Some(builder.stack(node, *frame)));
             stacks.push(innermost.expect("each raw frame has at least one frame"));
         }
-        Self { libraries, stacks, symbols, shortfalls: names.shortfalls }
+        Self { libraries, stacks, symbols }
     }
 }
 
 /// The names of all addresses of a recording.
-struct Names {
+pub(super) struct Names {
     /// For each image its addresses in order, each with its names.
     of_image: Vec<Vec<(u64, Resolved)>>,
-    /// What the names of each image lack.
-    shortfalls: Vec<Option<Shortfall>>,
+    /// Why debug information of each image was not used that is there.
+    pub(super) shortfalls: Vec<Option<Shortfall>>,
 }
 
 impl Names {
-    fn resolve(recording: &Recording, cache: Option<&NameCache>, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
+    /// Looks up those that `book` has not.
+    pub(super) fn resolve(recording: &Recording, book: NameBook, progress: &(dyn Fn(usize, usize) + Sync)) -> Self {
         let mut svmas: Vec<Vec<u64>> = vec![Vec::new(); recording.images.len()];
         for frame in &recording.frames {
             if let RawFrame::Code { image, svma } = frame {
@@ -84,7 +81,7 @@ impl Names {
                 asked.push(index);
             }
         }
-        let resolved = symbolize::symbolize_images(&requests, cache, progress);
+        let resolved = book.finish(&requests, progress);
         let mut of_image = vec![Vec::new(); recording.images.len()];
         let mut shortfalls = vec![None; recording.images.len()];
         for ((index, request), answers) in asked.into_iter().zip(requests).zip(resolved) {

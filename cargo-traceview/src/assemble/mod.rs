@@ -16,9 +16,9 @@ use traceview_core::model::{
 };
 
 use crate::sampler::arch;
-use crate::symbolize::{NameCache, OriginRules};
+use crate::symbolize::{NameBook, OriginRules};
 use crate::unwind::{ProcessRecord, Recording, ThreadRecord};
-use code::{Code, base_svma};
+use code::{Code, Names, base_svma};
 
 /// What the number of ends is called with nobody seen waiting for them.
 const WAITERS_NOT_SEEN: &str = "Waiter not seen";
@@ -31,8 +31,6 @@ pub struct Context {
     pub rate_hz: u32,
     /// Whose code is whose.
     pub origins: OriginRules,
-    /// Where names are kept for the next recording.
-    pub names: Option<NameCache>,
     /// Whether children of the program were recorded.
     pub follow_children: bool,
 }
@@ -45,7 +43,7 @@ enum Parts {
     Samples,
 }
 
-/// Makes a profile of a recording. `progress` is called with how many of how many addresses have names.
+/// Makes a profile of a recording. `names` are completed for that; `progress` is called with how many of how many addresses have names.
 ///
 /// A recording that breaks a rule of the model would be a fault of the recorder. Its samples are kept even then.
 ///
@@ -54,13 +52,15 @@ enum Parts {
 pub fn assemble(
     recording: &Recording,
     context: &Context,
+    names: NameBook,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Profile, Invalid> {
-    let invalid = match build(recording, context, progress, Parts::All).finish() {
+    let names = Names::resolve(recording, names, progress);
+    let invalid = match build(recording, context, &names, Parts::All).finish() {
         Ok(profile) => return Ok(profile),
         Err(invalid) => invalid,
     };
-    let mut builder = build(recording, context, progress, Parts::Samples);
+    let mut builder = build(recording, context, &names, Parts::Samples);
     builder.meta_mut().warnings.push(Warning {
         code: "recorder-fault".to_owned(),
         message: format!(
@@ -72,14 +72,9 @@ pub fn assemble(
     builder.finish()
 }
 
-fn build(
-    recording: &Recording,
-    context: &Context,
-    progress: &(dyn Fn(usize, usize) + Sync),
-    parts: Parts,
-) -> ProfileBuilder {
+fn build(recording: &Recording, context: &Context, names: &Names, parts: Parts) -> ProfileBuilder {
     let mut builder = ProfileBuilder::with_standard_categories();
-    let code = Code::new(recording, &context.origins, context.names.as_ref(), &mut builder, progress);
+    let code = Code::new(recording, &context.origins, names, &mut builder);
     let processes: Vec<ProcessId> =
         recording.processes.iter().map(|record| add_process(record, parts, &mut builder)).collect();
     for mapping in recording.mappings.iter().filter(|_| parts == Parts::All) {
@@ -111,7 +106,7 @@ fn build(
         }
     }
     builder.meta_mut().warnings =
-        warnings::warnings(recording, &code.symbols, &code.shortfalls, context.follow_children);
+        warnings::warnings(recording, &code.symbols, &names.shortfalls, context.follow_children);
     builder
 }
 

@@ -17,8 +17,8 @@ use crate::exit_code::ExitCode;
 use crate::live::LiveLine;
 use crate::machine;
 use crate::sampler::{self, Ending, Launch, Options, Outcome, Progress, SamplerError, SignalGuard};
-use crate::symbolize::OriginRules;
 use crate::symbolize::build_directory::build_directories;
+use crate::symbolize::{Ahead, NameBook, OriginRules};
 use crate::terminal;
 use crate::unwind::Recording;
 use crate::window::{self, Input};
@@ -41,8 +41,8 @@ pub fn execute(args: RecordArgs, surroundings: &Surroundings) -> Result<ExitCode
 pub fn record(plan: &RecordPlan) -> Result<ExitCode, Error> {
     // Until the recording is saved: an impatient Ctrl-C must not lose it.
     let signals = SignalGuard::new();
-    let (recording, outcome) = sample(plan, &signals)?;
-    let profile = name(plan, &recording)?;
+    let (recording, outcome, names) = sample(plan, &signals)?;
+    let profile = name(plan, &recording, names)?;
     drop(recording);
     let kept = save(plan, &profile);
     if let OutputPlan::Temporary { why: Some(why) } = &plan.options.output {
@@ -146,7 +146,8 @@ pub(super) fn megabytes(bytes: u64) -> String {
     if tenths == 0 { format!("{} kB", bytes.div_ceil(1000)) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
 }
 
-fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcome), Error> {
+/// Runs the program; what was recorded, how that ended, and the names that were found by then.
+fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcome, NameBook), Error> {
     let ProgramPlan { program, args, env, .. } = plan.program.clone();
     let launch = Launch { program, args, env };
     let options = Options {
@@ -159,14 +160,18 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
     };
     let progress = Progress::default();
     let line = LiveLine::new(plan.options.live);
+    let (seen, is_seen) = std::sync::mpsc::channel();
+    let ahead = Ahead::start(plan.names.clone(), is_seen);
     let recorded = std::thread::scope(|scope| {
         let (done, is_done) = std::sync::mpsc::channel::<()>();
         // A system that refuses this thread may have room for those that record.
         let _no_line = std::thread::Builder::new().spawn_scoped(scope, || line.follow(&progress, is_done));
-        let recorded = sampler::record(&launch, &options, signals, &progress);
+        let recorded = sampler::record(&launch, &options, signals, &progress, seen);
         drop(done);
         recorded
     });
+    let names = ahead.finish();
+    let recorded = recorded.map(|(recording, outcome)| (recording, outcome, names));
     recorded.map_err(|error| match error {
         SamplerError::NotFound { program } => Error::from_spawn(&program, io::ErrorKind::NotFound.into()),
         SamplerError::NotExecutable { program, source } => Error::from_spawn(&program, source),
@@ -174,7 +179,7 @@ fn sample(plan: &RecordPlan, signals: &SignalGuard) -> Result<(Recording, Outcom
     })
 }
 
-fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
+fn name(plan: &RecordPlan, recording: &Recording, names: NameBook) -> Result<Profile, Error> {
     let build = plan.program.build.as_ref();
     let meta = Meta {
         name: plan.name.clone(),
@@ -202,15 +207,10 @@ fn name(plan: &RecordPlan, recording: &Recording) -> Result<Profile, Error> {
         })
     };
     let origins = OriginRules::new(workspace.or_else(of_images).or_else(of_debug_info));
-    let context = Context {
-        meta,
-        rate_hz: plan.options.rate_hz,
-        origins,
-        names: plan.names.clone(),
-        follow_children: plan.options.follow_children,
-    };
+    let context =
+        Context { meta, rate_hz: plan.options.rate_hz, origins, follow_children: plan.options.follow_children };
     let line = LiveLine::new(plan.options.live);
-    let profile = assemble(recording, &context, &|done, total| line.names(done, total));
+    let profile = assemble(recording, &context, names, &|done, total| line.names(done, total));
     line.clear();
     profile.map_err(|error| Error::Recording(error.into()))
 }

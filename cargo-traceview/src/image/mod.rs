@@ -88,6 +88,9 @@ impl ImageError {
     }
 }
 
+/// An address (SVMA) with the image that it is in.
+pub type AddressInImage = (Arc<Image>, u64);
+
 /// An ELF file, mapped and with its headers read. Share it as `Arc<Image>`.
 #[derive(Debug)]
 pub struct Image {

@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use traceview_core::model::ExitStatus;
 
+use crate::image::AddressInImage;
 use crate::unwind::{self, Recording};
 use own_signals::OwnSignals;
 use ptrace::crew::{Crew, Message};
@@ -260,6 +261,7 @@ impl Drop for SignalGuard {
 }
 
 /// Starts the program and records it. Returns when the recording is over, with what was recorded: the program may run on.
+/// Meanwhile `progress` says how far it is, and `seen` is told of the code that was met.
 ///
 /// # Errors
 /// See [`SamplerError`]; the program did not run then, except for [`SamplerError::Wait`] and `Panicked`.
@@ -268,6 +270,7 @@ pub fn record(
     options: &Options,
     signals: &SignalGuard,
     progress: &Progress,
+    seen: mpsc::Sender<Vec<AddressInImage>>,
 ) -> Result<(Recording, Outcome), SamplerError> {
     let file_limit = sys::raise_file_limit();
     let child = child(launch, signals, file_limit)?;
@@ -287,7 +290,7 @@ pub fn record(
     let work = Work { options, progress, signals: &signals.set, crew: &crew };
     let start = (sys::monotonic_ns(), sys::realtime_ns());
     std::thread::scope(|scope| {
-        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recyclers, start))?;
+        let unwinder = spawn(scope, "unwinder", move || unwind::run(&events, &recyclers, start, seen))?;
         let mut channels = channels.into_iter();
         let lead = channels.next().expect("there is a first tracer");
         // Before the program runs: it must not be held up by a system that refuses us a thread.

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 
 use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, SectionId};
+use rustc_hash::FxHashSet;
 
 use super::parallel::unless_it_panics;
 use crate::image::{Image, SharedBytes};
@@ -36,6 +37,8 @@ fn find(image: &Image) -> Vec<PathBuf> {
         let bytes: &[u8] = section.as_ref().map_or(&[], |bytes| bytes);
         EndianSlice::new(bytes, LittleEndian)
     });
+    // There are tens of thousands of units, and few directories.
+    let mut known: FxHashSet<(&[u8], bool)> = FxHashSet::default();
     let (mut of_programs, mut of_libraries) = (Vec::new(), Vec::new());
     let mut headers = dwarf.units();
     // What is damaged tells nothing.
@@ -43,9 +46,11 @@ fn find(image: &Image) -> Vec<PathBuf> {
         let Some((directory, is_program)) = dwarf.unit(header).ok().and_then(|unit| rust_unit(&dwarf, &unit)) else {
             continue;
         };
-        let list = if is_program { &mut of_programs } else { &mut of_libraries };
-        if !list.contains(&directory) {
-            list.push(directory);
+        if known.insert((directory, is_program))
+            && let Ok(directory) = std::str::from_utf8(directory)
+        {
+            let list = if is_program { &mut of_programs } else { &mut of_libraries };
+            list.push(PathBuf::from(directory));
         }
     }
     of_libraries.retain(|directory| !of_programs.contains(directory));
@@ -54,17 +59,17 @@ fn find(image: &Image) -> Vec<PathBuf> {
 }
 
 /// Where a unit of Rust code was compiled, and whether it is of a program.
-fn rust_unit<'a>(dwarf: &gimli::Dwarf<Reader<'a>>, unit: &gimli::Unit<Reader<'a>>) -> Option<(PathBuf, bool)> {
+fn rust_unit<'a>(dwarf: &gimli::Dwarf<Reader<'a>>, unit: &gimli::Unit<Reader<'a>>) -> Option<(&'a [u8], bool)> {
     let mut entries = unit.entries();
     let entry = entries.next_dfs().ok()??;
     let language = entry.attr_value(gimli::DW_AT_language)?;
     if language != AttributeValue::Language(gimli::DW_LANG_Rust) {
         return None;
     }
-    let directory = std::str::from_utf8(unit.comp_dir.as_ref()?.slice()).ok()?;
+    let directory = unit.comp_dir.as_ref()?.slice();
     let name = entry.attr_value(gimli::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
     let is_program = name.is_some_and(|name| String::from_utf8_lossy(name.slice()).contains("main.rs"));
-    Some((PathBuf::from(directory), is_program))
+    Some((directory, is_program))
 }
 
 #[cfg(test)]

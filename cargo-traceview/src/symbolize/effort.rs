@@ -4,8 +4,12 @@
 //! anywhere and any number of times. What compilers make takes work in proportion to its size all the same. A file made to
 //! harm can take the product of two of its parts instead, which is hours and all memory for one of a megabyte. So work is
 //! counted, in steps of about the same time, and a file that takes more than a generous multiple of its size is not read.
+//!
+//! Names are looked up in rounds, and each reads units again that others have read. So each may take that much: what the
+//! work of one is bounded by must not depend on how many there were. A file that has once taken more is not read again.
 
 use gimli::Section as _;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::source::Reader;
@@ -47,6 +51,14 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// Begins a round: allows what reading this debug information can take, and looking up that many addresses. What an earlier
+    /// round has left is not for this one.
+    pub(super) fn renew(&mut self, dwarf: &gimli::Dwarf<Reader<'_>>, addresses: usize) {
+        *self = Budget { is_exceeded: mem::take(&mut self.is_exceeded), ..Budget::default() };
+        self.allow_for(dwarf);
+        self.allow_for_addresses(addresses);
+    }
+
     /// Allows what reading this debug information can take.
     pub(super) fn allow_for(&self, dwarf: &gimli::Dwarf<Reader<'_>>) {
         self.allow(PER_BYTE.saturating_mul(size(dwarf)));
@@ -150,7 +162,8 @@ fn size(dwarf: &gimli::Dwarf<Reader<'_>>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Exceeded, FLOOR, PER_ADDRESS, SHARE};
+    use super::{Budget, Exceeded, FLOOR, PER_ADDRESS, PER_BYTE, SHARE};
+    use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
     use std::thread;
 
     #[test]
@@ -176,5 +189,23 @@ mod tests {
         assert!(budget.is_exceeded());
         drop(effort);
         assert_eq!(budget.effort().spend(1), Err(Exceeded), "for good");
+    }
+
+    #[test]
+    fn each_round_may_take_as_much_until_one_takes_more() {
+        let sections = |id| if id == SectionId::DebugInfo { &[0; 100][..] } else { &[] };
+        let dwarf = Dwarf::load(|id| Ok::<_, Exceeded>(EndianSlice::new(sections(id), LittleEndian))).unwrap();
+        let all = FLOOR + 100 * PER_BYTE + PER_ADDRESS;
+        let mut budget = Budget::default();
+        for spent in [0, all, 1, all / 2, all] {
+            budget.renew(&dwarf, 1);
+            budget.effort().spend(usize::try_from(spent).unwrap()).unwrap();
+            assert_eq!(budget.spent(), (spent, all));
+        }
+        budget.renew(&dwarf, 1);
+        assert_eq!(budget.effort().spend(usize::try_from(all + 1).unwrap()), Err(Exceeded));
+        budget.renew(&dwarf, 1);
+        assert!(budget.is_exceeded());
+        assert_eq!(budget.effort().spend(1), Err(Exceeded), "in later rounds, too");
     }
 }

@@ -3,7 +3,8 @@
 //! - [`source`]: what one image has to offer: symbol tables ([`symbol_table`]), DWARF, a separate debug file
 //!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
-//! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit
+//! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit; [`book`]: in rounds, [`ahead`]: while more
+//!   of them come in; `effort`: what may be read, and how much of it
 //! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
@@ -26,7 +27,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod ahead;
 pub mod batch;
+pub mod book;
 pub mod build_directory;
 pub mod cache;
 mod crate_path;
@@ -49,7 +52,9 @@ mod split;
 pub mod symbol_table;
 pub mod unnamed;
 
+pub use ahead::Ahead;
 pub use batch::{Answers, Request, Shortfall, symbolize_image, symbolize_images};
+pub use book::NameBook;
 pub use cache::NameCache;
 pub use origin::{Category, CrateId, Origin, OriginRules};
 pub use resolve::{Frame, NativeSymbol, Resolved, Symbolizer};

@@ -1,15 +1,16 @@
-//! Work shared out to all processors.
+//! Work shared out to processors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does `work` for each of `0..count` on as many threads as there are processors; the results are in order.
+/// Does `work` for each of `0..count` on so many threads; the results are in order.
 ///
 /// Each thread makes a `state` of its own that its pieces of work share. A piece that panics has no result and costs nothing
 /// else: what is read are files of others, and readers of them have faults.
 pub(super) fn in_parallel<S, T: Send + Sync>(
+    threads: usize,
     count: usize,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> T + Sync,
@@ -30,7 +31,7 @@ pub(super) fn in_parallel<S, T: Send + Sync>(
             result.get_or_init(|| done);
         }
     };
-    let threads = processors().min(count);
+    let threads = threads.min(count);
     thread::scope(|scope| {
         for _ in 1..threads {
             // Where the system refuses more threads, those that there are do it all.
@@ -56,11 +57,12 @@ pub(super) fn processors() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::in_parallel;
+    use super::{in_parallel, processors};
 
     #[test]
     fn what_panics_costs_only_itself_and_its_state() {
         let done = in_parallel(
+            processors(),
             100,
             || 0,
             |before, index| {

@@ -9,7 +9,7 @@ use super::debug_file;
 use super::dwarf::Units;
 use super::effort::{Budget, Exceeded};
 use super::excess;
-use super::parallel::in_parallel;
+use super::parallel::{in_parallel, processors};
 use super::partial;
 use super::resolve::Symbolizer;
 use super::split::SplitFiles;
@@ -65,14 +65,20 @@ impl SymbolSource {
     #[must_use]
     pub fn with_debug_file(image: Arc<Image>, debug_file: Option<Image>) -> Self {
         let supplement = debug_file::supplement_of(&image, debug_file.as_ref());
-        Self::with_files(image, debug_file, supplement.as_ref())
+        Self::with_files(image, debug_file, supplement.as_ref(), processors())
     }
 
-    /// As [`SymbolSource::with_debug_file`], with what [`debug_file::supplement_of`] both has found.
-    pub(super) fn with_files(image: Arc<Image>, debug_file: Option<Image>, supplement: Option<&Image>) -> Self {
+    /// As [`SymbolSource::with_debug_file`], with what [`debug_file::supplement_of`] both has found, on so many threads.
+    pub(super) fn with_files(
+        image: Arc<Image>,
+        debug_file: Option<Image>,
+        supplement: Option<&Image>,
+        threads: usize,
+    ) -> Self {
+        let main_sections = |file: &Image| main_sections(file, threads);
         let mut files: Vec<&Image> = std::iter::once(&*image).chain(&debug_file).collect();
-        let dwarf = debug_file::with_dwarf(&image, debug_file.as_ref()).map(main_sections).unwrap_or_default();
-        let supplement = supplement.map(main_sections);
+        let dwarf = debug_file::with_dwarf(&image, debug_file.as_ref()).map(&main_sections).unwrap_or_default();
+        let supplement = supplement.map(&main_sections);
         let split = SplitFiles::beside(&files);
 
         let embedded = if files.iter().any(|file| file.has_symtab()) { None } else { image.embedded_symbols() };
@@ -166,9 +172,10 @@ pub(super) fn sections(file: &Image, name: impl Fn(SectionId) -> Option<&'static
 }
 
 /// The DWARF sections of an image or debug file that names and lines are found by.
-fn main_sections(file: &Image) -> Sections {
+fn main_sections(file: &Image, threads: usize) -> Sections {
     // Decompression can take longer than all that follows.
-    let mut loaded = in_parallel(USED.len(), || (), |(), index| section(file, USED[index], USED[index].name()));
+    let mut loaded =
+        in_parallel(threads, USED.len(), || (), |(), index| section(file, USED[index], USED[index].name()));
     let load = |id| -> Result<_, Infallible> {
         Ok(USED.iter().position(|used| *used == id).and_then(|index| loaded[index].take().flatten()))
     };

@@ -2,13 +2,17 @@
 
 use super::job::Job;
 use super::unnamed::unnamed;
-use super::{Request, Resolved, Shortfall, SymbolSource, symbolize_image, symbolize_images};
+use super::{
+    Ahead, Answers, NameBook, NameCache, Request, Resolved, Shortfall, SymbolSource, symbolize_image, symbolize_images,
+};
 use crate::image::Image;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 mod hostile;
 
@@ -92,13 +96,18 @@ fn a_function_of_this_program_has_name_file_line_and_inlined_callee() {
 fn a_search_that_panics_costs_lines_and_not_the_recording() {
     let request = Request { image: own_image(), svmas: vec![known_svma(), 1, known_svma()] };
     // As if all threads had panicked at once.
-    let in_table = Job::new(&request, None).finish(None);
-    assert_eq!(in_table.shortfall, Some(Shortfall::Fault));
-    let in_table = in_table.resolved;
+    let settled = |mut job: Job| {
+        job.ask(&request.svmas, 1);
+        job.settle();
+        job.answers(&request.svmas)
+    };
+    let Answers { resolved: in_table, shortfall } = settled(Job::new(&request.image, None));
+    assert_eq!(shortfall, Some(Shortfall::Fault));
     let path = "cargo_traceview::symbolize::tests::known_function";
     assert_eq!([0, 2].map(|index| names(&in_table[index])), [[path], [path]]);
     assert!(in_table[0].named && !in_table[1].named && in_table[0].frames[0].line.is_none());
-    let unread = Job::unreadable(&request).finish(None).resolved;
+    let Answers { resolved: unread, shortfall } = settled(Job::unreadable(&request.image));
+    assert_eq!(shortfall, Some(Shortfall::Fault));
     let expected = request.svmas.iter().map(|&svma| unnamed(&request.image, svma));
     assert_eq!(
         unread.iter().map(|resolved| names(resolved).join(" ")).collect::<Vec<_>>(),
@@ -107,7 +116,7 @@ fn a_search_that_panics_costs_lines_and_not_the_recording() {
     assert!(unread.iter().all(|resolved| !resolved.named));
 
     let directory = tempfile::tempdir().unwrap();
-    let cache = super::NameCache::at(directory.path().join("names"));
+    let cache = NameCache::at(directory.path().join("names"));
     let requests = [Request { svmas: vec![known_svma(), 1], ..request }];
     let answers = symbolize_images(&requests, Some(&cache), &|_, _| panic!("a fault in a thread"));
     let whole = symbolize_images(&requests, None, &|_, _| {});
@@ -228,6 +237,51 @@ fn several_images_at_once_give_what_each_gives_alone() {
     assert_eq!(&*together[1].resolved[0].frames[0].name, "getppid");
     assert!(together[2].resolved.is_empty());
     assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::new());
+}
+
+#[test]
+fn names_found_in_rounds_are_those_found_at_once() {
+    let image = own_image();
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().step_by(50_021).collect();
+    let share = svmas.len() / 4;
+    let request = |svmas: &[u64]| [Request { image: Arc::clone(&image), svmas: svmas.to_vec() }];
+    let (stopped, not_stopped) = (AtomicBool::new(true), AtomicBool::new(false));
+    let mut book = NameBook::new(None);
+    for (round, svmas) in svmas.chunks(share).take(3).enumerate() {
+        // What is given up is nothing that was found.
+        book.look_up_aside(&request(svmas), &stopped);
+        if round > 0 {
+            book.look_up_aside(&request(svmas), &not_stopped);
+        }
+    }
+    let done = AtomicUsize::new(0);
+    let found = book.finish(&request(&svmas), &|now, total| {
+        assert_eq!(total, svmas.len());
+        assert!(now >= 2 * share, "what earlier rounds have found is found");
+        done.fetch_max(now, Ordering::Relaxed);
+    });
+    assert_eq!(done.into_inner(), svmas.len());
+    assert_eq!(found, [Answers { resolved: symbolize_image(&image, &svmas, &|_| {}), shortfall: None }]);
+}
+
+#[test]
+fn what_is_told_while_a_program_runs_has_names_when_it_ends() {
+    let (image, svma) = (own_image(), known_svma());
+    let directory = tempfile::tempdir().unwrap();
+    let cache = NameCache::at(directory.path().join("names"));
+    let (seen, is_seen) = mpsc::channel();
+    let ahead = Ahead::start(Some(cache.clone()), is_seen);
+    seen.send(vec![(Arc::clone(&image), svma), (Arc::clone(&image), 1)]).unwrap();
+    // Each image that is known is held by what knows it.
+    let begin = Instant::now();
+    while Arc::strong_count(&image) < 3 && begin.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(seen);
+    let request = Request { image: Arc::clone(&image), svmas: vec![1, svma] };
+    let found = ahead.finish().finish(std::slice::from_ref(&request), &|_, _| {});
+    assert_eq!(found, symbolize_images(&[request], None, &|_, _| {}));
+    assert!(directory.path().join("names").exists(), "the next recording has them");
 }
 
 /// Addresses that the pass over the units answers unlike the reader of single addresses, of the image's code.

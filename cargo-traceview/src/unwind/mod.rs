@@ -27,10 +27,12 @@ mod targets;
 mod walk;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use traceview_core::model::SampleFlags;
 
+use crate::image::AddressInImage;
 use crate::sampler::LARGEST_COPY;
 use crate::sampler::event::{Copied, Event, ProcessIndex, Snapshot, Stack, ThreadEnd, Wait, WaitStack};
 use crate::sampler::proc_fs::{self, MapEntry};
@@ -61,12 +63,20 @@ const REFRESH_AFTER_NS: i64 = 1_000_000;
 const REFRESH_AFTER_AT_MOST_NS: i64 = 1_000_000_000;
 
 /// Takes events until the tracer hangs up. `start` is the recording's start on CLOCK_MONOTONIC and in Unix time, in ns.
-pub(crate) fn run(events: &Receiver<Vec<Event>>, recycle: &[Sender<Recycled>], start: (i64, i64)) -> Recording {
+/// `seen` is told of all code that a stack leads through.
+pub(crate) fn run(
+    events: &Receiver<Vec<Event>>,
+    recycle: &[Sender<Recycled>],
+    start: (i64, i64),
+    seen: Sender<Vec<AddressInImage>>,
+) -> Recording {
     let mut unwinder = Unwinder {
         start: start.0,
         events,
         pending: VecDeque::new(),
         recycle,
+        seen,
+        told: 0,
         images: Images::default(),
         interner: Interner::default(),
         cache: RuleCache::new(),
@@ -119,6 +129,10 @@ struct Unwinder<'a> {
     pending: VecDeque<Event>,
     /// To each tracer.
     recycle: &'a [Sender<Recycled>],
+    /// Who wants to know of new frames.
+    seen: Sender<Vec<AddressInImage>>,
+    /// How many frames it knows of.
+    told: usize,
     images: Images,
     interner: Interner,
     cache: RuleCache,
@@ -138,9 +152,24 @@ impl Unwinder<'_> {
     /// The next event; `None` when the tracer hung up.
     fn next_event(&mut self) -> Option<Event> {
         while self.pending.is_empty() {
+            self.tell_of_new_frames();
             self.pending.extend(self.events.recv().ok()?);
         }
         self.pending.pop_front()
+    }
+
+    fn tell_of_new_frames(&mut self) {
+        let new = &self.interner.frames[self.told..];
+        if new.is_empty() {
+            return;
+        }
+        let code = new.iter().filter_map(|frame| match frame {
+            RawFrame::Code { image, svma } => Some((Arc::clone(self.images.loaded(*image)?), *svma)),
+            _ => None,
+        });
+        // Nobody has to want it.
+        let _nobody = self.seen.send(code.collect());
+        self.told = self.interner.frames.len();
     }
 
     fn on_event(&mut self, event: Event) {

@@ -1,10 +1,11 @@
 //! Real recordings: their files keep every rule of the format, and give the equal model when written again.
 
 use std::fs;
+use std::sync::mpsc;
 
 use cargo_traceview::assemble::{Context, assemble};
 use cargo_traceview::sampler::{self, Launch, Options, Progress, SignalGuard};
-use cargo_traceview::symbolize::OriginRules;
+use cargo_traceview::symbolize::{NameBook, OriginRules};
 use traceview_core::model::Meta;
 use traceview_tests::firefox::read_json;
 use traceview_tests::gecko_validator::violations;
@@ -48,15 +49,15 @@ fn what_was_recorded_is_what_is_read() {
         kill_after: None,
         tracers: None,
     };
-    let (recording, _) = sampler::record(&launch, &options, &signals, &Progress::default()).unwrap();
+    let (seen, _) = mpsc::channel();
+    let (recording, _) = sampler::record(&launch, &options, &signals, &Progress::default(), seen).unwrap();
     let context = Context {
         meta: Meta { name: "threads".to_owned(), ..Meta::default() },
         rate_hz: 1000,
         origins: OriginRules::default(),
-        names: None,
         follow_children: true,
     };
-    let profile = assemble(&recording, &context, &|_, _| {}).unwrap();
+    let profile = assemble(&recording, &context, NameBook::new(None), &|_, _| {}).unwrap();
     assert!(profile.threads.len() >= 4 && profile.threads.iter().any(|thread| !thread.waits.is_empty()));
     assert_eq!(difference(&profile, &read(&written(&profile)).unwrap()), None);
 }

@@ -482,6 +482,13 @@ pub(crate) fn ask_for_short_turns() {
     }
 }
 
+/// Has the calling thread run only where a processor has nothing else to do; whether that is so now.
+pub(crate) fn run_only_when_idle() -> bool {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameters` is live; the policy is the calling thread's alone.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) == 0 }
+}
+
 /// Raises the number of files this process may have open as far as it may; gives the limit that was in force before.
 pub(crate) fn raise_file_limit() -> Option<libc::rlimit> {
     let mut limit = MaybeUninit::<libc::rlimit>::zeroed();

@@ -25,6 +25,7 @@ use super::symbol_table::code_around;
 use functions::Function;
 use lines::{Files, Row};
 pub(super) use names::Names;
+use unit::Claims;
 pub(super) use unit::Extent;
 pub(super) use units::Units;
 
@@ -72,29 +73,32 @@ pub(super) struct Answer<'a> {
 /// The end of the claimed range, and the unit's offset.
 pub(super) type Rank = (u64, usize);
 
-/// What the unit at `offset` says about the sorted `addresses`.
+/// All that a unit claims.
+pub(super) type Claimed = Box<[Range<u64>]>;
+
+/// What the unit at `offset` says about the sorted `addresses`; and all that it claims, if it says that and is not damaged.
 pub(super) fn look_up<'a>(
     names: &mut Names<'_, 'a>,
     offset: usize,
     addresses: &[u64],
     texts: &mut FxHashSet<Arc<str>>,
-) -> Vec<Answer<'a>> {
+) -> (Vec<Answer<'a>>, Option<Claimed>) {
     // A damaged root claims no address.
-    let Ok(Some((unit, claims))) = unit::claims(names, offset, addresses) else { return Vec::new() };
-    if claims.is_empty() {
-        return Vec::new();
-    }
+    let Ok(claims) = unit::claims(names, offset, addresses) else { return (Vec::new(), None) };
+    let Claims { all, unit, of_addresses: claims } = claims;
+    let Some(unit) = unit else { return (Vec::new(), all) };
     let claimed: Vec<u64> = claims.iter().map(|&(address, _)| addresses[address]).collect();
     let frames: Vec<Result<_, Unusual>> = match unit.and_then(|unit| frames(names, unit, &claimed, texts)) {
         Ok(frames) => frames.into_iter().map(Ok).collect(),
         Err(Unusual) => claimed.iter().map(|_| Err(Unusual)).collect(),
     };
-    claims
+    let answers = claims
         .into_iter()
         .zip(frames)
         .map(|((address, end), frames)| Answer { address, rank: (end, offset), frames })
         .filter(|answer| !answer.frames.as_ref().is_ok_and(Vec::is_empty))
-        .collect()
+        .collect();
+    (answers, all)
 }
 
 /// The frames at each of the sorted `addresses`; none for one that the unit has nothing at.

@@ -1,37 +1,53 @@
 //! A unit of `.debug_info`: its root, and which addresses it claims.
 
 use gimli::{Attribute, AttributeValue, Dwarf, RangeListsOffset, Unit, UnitHeader, UnitType};
+use std::ops::Range;
 
-use super::{Names, Reader, Unusual, lines};
+use super::{Claimed, Names, Reader, Unusual, lines};
 use crate::symbolize::effort::{Effort, Exceeded};
 
-/// A unit ready to be read, and the addresses that it claims, sorted: index, and end of the range claimed.
-pub(super) type Claims<'a> = (Result<Unit<Reader<'a>>, Unusual>, Vec<(usize, u64)>);
+/// Steps for a range that is kept: each of its bytes.
+const KEPT: usize = size_of::<Range<u64>>();
+
+/// What a unit claims.
+#[derive(Default)]
+pub(super) struct Claims<'a> {
+    /// All of it, if the unit says it at its root.
+    pub(super) all: Option<Claimed>,
+    /// The unit ready to be read, if it claims one of the addresses.
+    pub(super) unit: Option<Result<Unit<Reader<'a>>, Unusual>>,
+    /// The addresses that it claims, sorted: index, and end of the range claimed.
+    pub(super) of_addresses: Vec<(usize, u64)>,
+}
 
 /// Reads the root of a unit, and the rest of what it takes to read the unit only if it claims one of the sorted
-/// `addresses`. `None` for units without code.
-pub(super) fn claims<'a>(
-    names: &mut Names<'_, 'a>,
-    offset: usize,
-    addresses: &[u64],
-) -> Result<Option<Claims<'a>>, Unusual> {
+/// `addresses`.
+pub(super) fn claims<'a>(names: &mut Names<'_, 'a>, offset: usize, addresses: &[u64]) -> Result<Claims<'a>, Unusual> {
     let Names { dwarf, code, units, effort, .. } = names;
+    let nothing = || Claims { all: Some(Box::default()), ..Claims::default() };
     let header = dwarf.unit_header(gimli::DebugInfoOffset(offset))?;
     // Others hold types, or what units with code refer to.
     if !matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_)) {
-        return Ok(None);
+        return Ok(nothing());
     }
     units.spend_on(&header, effort)?;
     let (mut unit, root) = read_root(dwarf, header, effort)?;
     // Before DWARF 5 the header doesn't tell. Its lines, if it has some, are those of a unit that includes it.
     if root.is_partial {
-        return Ok(None);
+        return Ok(nothing());
     }
     let mut claims = Vec::new();
+    let mut all = Vec::new();
     // Ranges of a unit don't overlap, unless they are damaged.
     let most = 2 * addresses.len();
     let any = root.extent.for_each_range(dwarf, &unit, effort, |range, effort| {
-        if claims.len() <= most && code.can_begin_at(range.begin) {
+        if !code.can_begin_at(range.begin) {
+            return Ok(());
+        }
+        // Units can share a list that is longer than all of them.
+        effort.spend(KEPT)?;
+        all.push(range.begin..range.end);
+        if claims.len() <= most {
             let first = addresses.partition_point(|&address| address < range.begin);
             let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
             let before = claims.len();
@@ -41,22 +57,25 @@ pub(super) fn claims<'a>(
         Ok(())
     })?;
     if any {
+        let all = Some(all.into_boxed_slice());
         if claims.is_empty() {
-            return Ok(None);
+            return Ok(Claims { all, ..Claims::default() });
         }
         let is_usual = claims.len() <= most && unit.dwo_id.is_none();
         claims.sort_unstable();
         // Of several ranges around an address the one that ends first counts.
         claims.dedup_by_key(|(address, _)| *address);
         let complete = root.complete(dwarf, &mut unit, effort);
-        return Ok(Some((if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) }, claims)));
+        let unit = if is_usual && complete.is_ok() { Ok(unit) } else { Err(Unusual) };
+        return Ok(Claims { all, unit: Some(unit), of_addresses: claims });
     }
     // It doesn't say where its code is; its lines do.
     root.complete(dwarf, &mut unit, effort)?;
-    let Some(program) = unit.line_program.clone() else { return Ok(None) };
-    let Ok((rows, _)) = lines::rows_at(program, *code, effort, addresses) else { return Ok(None) };
+    let Some(program) = unit.line_program.clone() else { return Ok(nothing()) };
+    let Ok((rows, _)) = lines::rows_at(program, *code, effort, addresses) else { return Ok(Claims::default()) };
     claims.extend(rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.as_ref()?.end))));
-    Ok(Some((if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) }, claims)))
+    let unit = if unit.dwo_id.is_some() { Err(Unusual) } else { Ok(unit) };
+    Ok(Claims { all: None, unit: (!claims.is_empty()).then_some(unit), of_addresses: claims })
 }
 
 /// What the root of a unit says, as far as it is not read at once.

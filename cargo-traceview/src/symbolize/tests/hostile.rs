@@ -2,22 +2,24 @@
 
 use super::{compile_source, names, own_image};
 use crate::image::Image;
-use crate::symbolize::{Answers, Request, Shortfall, SymbolSource, symbolize_images};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use crate::symbolize::{Answers, NameBook, NameCache, Request, Shortfall, SymbolSource, symbolize_images};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+use std::{panic, slice, thread};
 
-/// Far above what reading any of these takes, on a busy machine and not optimized.
-const LONG: Duration = Duration::from_secs(20);
+/// After that, work that is not counted is taken for endless. What is counted ends after seconds.
+const ENDLESS: Duration = Duration::from_secs(600);
 
 /// A program with a long function and the sections that `assembly` fills.
-fn program(assembly: &str) -> Option<Arc<Image>> {
+fn program(assembly: &str, arguments: &[&str]) -> Option<Arc<Image>> {
     let directory = tempfile::tempdir().unwrap();
     let lines: String = assembly.lines().map(|line| format!("\"{}\\n\"\n", line.replace('"', "\\\""))).collect();
     let source = format!(
         "__attribute__((noinline)) void known(void) {{ __asm__ volatile(\".skip 65536, 0x90\"); }}\n\
          int main(void) {{ known(); }}\n__asm__({lines});\n"
     );
-    compile_source(directory.path(), &source, &["-O1", "-g0"])
+    compile_source(directory.path(), &source, &[&["-O1"], arguments].concat())
 }
 
 /// Some addresses in `known`.
@@ -25,27 +27,46 @@ fn in_known(image: &Arc<Image>) -> Vec<u64> {
     let source = SymbolSource::load(Arc::clone(image));
     assert!(source.has_debug_info());
     let of_known = |svma: &u64| source.symbols().find(*svma).is_some_and(|symbol| symbol.name == b"known");
-    image.code().iter().cloned().flatten().filter(of_known).step_by(13).collect()
+    let svmas: Vec<u64> = image.code().iter().cloned().flatten().filter(of_known).step_by(13).collect();
+    assert!(svmas.len() > 5000, "{}", svmas.len());
+    svmas
 }
 
 /// Looks up all of `known` together, and some of it one by one, both with nothing but the name that the symbol table has.
-fn check(what: &str, assembly: &str) {
-    let Some(image) = program(assembly) else { return };
-    let svmas = in_known(&image);
-    assert!(svmas.len() > 5000, "{}", svmas.len());
-    let begun = Instant::now();
-    let request = Request { image: Arc::clone(&image), svmas };
-    let Answers { resolved, shortfall } = symbolize_images(std::slice::from_ref(&request), None, &|_, _| {}).remove(0);
-    assert_eq!(shortfall, Some(Shortfall::Excess), "{what}");
-    let source = SymbolSource::load(Arc::clone(&image));
-    let mut symbolizer = source.symbolizer();
-    for (index, (svma, resolved)) in request.svmas.iter().zip(resolved).enumerate() {
-        assert_eq!((names(&resolved), resolved.frames[0].line), (vec!["known"], None), "{what}");
-        if index % 16 == 0 {
+fn check(what: &'static str, assembly: &str) {
+    let Some(image) = program(assembly, &["-g0"]) else { return };
+    unless_endless(what, move || {
+        let request = Request { image: Arc::clone(&image), svmas: in_known(&image) };
+        let answers = symbolize_images(slice::from_ref(&request), None, &|_, _| {}).remove(0);
+        check_in_table(what, &answers);
+        let source = SymbolSource::load(image);
+        let mut symbolizer = source.symbolizer();
+        for (svma, resolved) in request.svmas.iter().zip(answers.resolved).step_by(64) {
             assert_eq!(symbolizer.resolve(*svma), resolved, "{what}");
         }
+    });
+}
+
+/// All that is known is that it is `known`, and why.
+fn check_in_table(what: &str, answers: &Answers) {
+    assert_eq!(answers.shortfall, Some(Shortfall::Excess), "{what}");
+    for resolved in &answers.resolved {
+        assert_eq!((names(resolved), resolved.frames[0].line), (vec!["known"], None), "{what}");
     }
-    assert!(begun.elapsed() < LONG, "{what}: {:?}", begun.elapsed());
+}
+
+/// Fails in place of never returning.
+fn unless_endless(what: &str, work: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let worker = thread::spawn(move || {
+        work();
+        drop(done);
+    });
+    let timeout: Result<(), _> = is_done.recv_timeout(ENDLESS);
+    assert_ne!(timeout, Err(mpsc::RecvTimeoutError::Timeout), "{what}");
+    if let Err(failure) = worker.join() {
+        panic::resume_unwind(failure);
+    }
 }
 
 /// Opens a section in the assembler.
@@ -120,10 +141,48 @@ fn names_within_each_other() {
 }
 
 #[test]
-fn many_units_of_the_same_code() {
+fn one_list_of_ranges_for_many_units() {
+    // Around none of the addresses: all that it takes is to know it later on.
+    let list = section(".debug_ranges", ".rept 20000\n.quad 1, 2\n.endr\n.quad 0,0");
+    let abbreviations = section(".debug_abbrev", ".byte 1,0x11,0, 0x11,0x01, 0x55,0x17, 0,0, 0");
+    let info = format!(".rept 200\n{}\n.endr", unit("0", ".byte 1\n.quad known\n.long 0"));
+    check("claims", &format!("{abbreviations}{list}{}", section(".debug_info", &info)));
+}
+
+/// Some units that all claim `known`.
+fn many_units() -> String {
     let abbreviations = section(".debug_abbrev", ".byte 1,0x11,0, 0x11,0x01, 0x12,0x07, 0,0, 0");
     let info = format!(".rept 30000\n{}\n.endr", unit("0", ".byte 1\n.quad known, 65536"));
-    check("units", &format!("{abbreviations}{}", section(".debug_info", &info)));
+    format!("{abbreviations}{}", section(".debug_info", &info))
+}
+
+#[test]
+fn many_units_of_the_same_code() {
+    check("units", &many_units());
+}
+
+#[test]
+fn what_one_round_finds_excessive_is_used_in_none() {
+    let Some(image) = program(&many_units(), &["-g", "-Wl,--build-id"]) else { return };
+    let svmas = in_known(&image);
+    let request = |count| [Request { image: Arc::clone(&image), svmas: svmas[..count].to_vec() }];
+    let (few, all) = (request(5), request(svmas.len()));
+    unless_endless("rounds", move || {
+        let directory = tempfile::tempdir().unwrap();
+        let kept = directory.path().join("names");
+        let begun = |rounds: &[&[Request]]| {
+            let mut book = NameBook::new(Some(NameCache::at(kept.clone())));
+            rounds.iter().for_each(|requests| book.look_up_aside(requests, &AtomicBool::new(false)));
+            book
+        };
+        check_in_table("in the last round", &begun(&[&few]).finish(&all, &|_, _| {})[0]);
+        check_in_table("in a round before", &begun(&[&few, &all]).finish(&few, &|_, _| {})[0]);
+        check_in_table("from the first on", &begun(&[&all, &few]).finish(&all, &|_, _| {})[0]);
+        assert!(!kept.exists(), "the next recording can do with less");
+        let Answers { resolved, shortfall } = begun(&[&few]).finish(&few, &|_, _| {}).remove(0);
+        assert!(shortfall.is_none() && kept.exists());
+        assert!(resolved.iter().all(|resolved| resolved.frames[0].line == Some(1)), "{resolved:?}");
+    });
 }
 
 #[test]
