@@ -1,12 +1,13 @@
 //! A profile in which every table of the model is filled and every optional value is there once and missing once.
 
 use traceview_core::model::{
-    Category, Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, ExitStatus, Field, FieldValue, FlowAnchor,
-    FlowMember, FlowPhase, Frame, FrameId, Function, FunctionKind, Label, LabelValue, Library, LibraryId, Machine,
-    Mapping, Marker, MarkerField, MarkerGraph, MarkerId, MarkerSchema, MarkerTiming, Meta, Nanos, NativeSymbol, OsId,
-    Process, ProcessId, Profile, ProfileBuilder, Quality, Resource, ResourceKind, SampleFlags, Slice, SliceId, Source,
-    Spread, StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn, ValueType,
-    Values, Wait, WaitReason, Warning, WeightUnit,
+    AllocationTable, Category, Color, Counter, CounterDisplay, CounterGraph, CpuDelta, Crate, ExitStatus, Field,
+    FieldValue, FlowAnchor, FlowMember, FlowPhase, Frame, FrameId, Function, FunctionKind, Kept, Label, LabelValue,
+    Library, LibraryId, Machine, Mapping, Marker, MarkerField, MarkerGraph, MarkerId, MarkerOrigin, MarkerSchema,
+    MarkerTiming, Meta, Nanos, NativeSymbol, OsId, Pause, Process, ProcessId, Profile, ProfileBuilder, Quality,
+    Resource, ResourceKind, SampleFlags, ScriptFrame, ScriptTrace, Slice, SliceId, Source, SourceLocation, Spread,
+    StackId, StandardCategory, SymbolStatus, Thread, ThreadId, ThreadUsage, Time, ValueColumn, ValueType, Values, Wait,
+    WaitReason, Warning, WeightUnit,
 };
 
 /// See the module.
@@ -83,8 +84,11 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
     builder.resource(Resource { name: host, kind: ResourceKind::WebHost, library: None, host: Some(host) });
     let [path, id, content] =
         ["src/main.rs", "abc123", "fn main() {\n    \"🦀\";\n}\n"].map(|text| builder.string(text));
-    let source = builder.source(Source { path, id: Some(id), content: Some(content) });
-    let bare_source = builder.source(Source { path: id, id: None, content: None });
+    let source = builder.source(Source { id: Some(id), content: Some(content), ..Source::at(path) });
+    let bare_source = builder.source(Source { start_line: 7, start_column: 3, map_url: Some(path), ..Source::at(id) });
+    let original = SourceLocation { source, line: Some(12), column: None };
+    let original = builder.source_location(original);
+    builder.source_location(SourceLocation { source: bare_source, line: None, column: Some(1) });
     let [crate_name, version] = ["demo", "0.1.0"].map(|text| builder.string(text));
     let origin = builder.add_crate(Crate { name: crate_name, version: Some(version) });
     builder.add_crate(Crate { name: libc_name, version: None });
@@ -114,7 +118,8 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
     // Two instances of one generic function: one row to other tools.
     let instance = Function { name: generic, full_name: Some(full_a), line: Some(9), ..ours };
     let push_a = builder.function(instance);
-    let push_b = builder.function(Function { full_name: Some(full_b), column: None, ..instance });
+    let push_b = Function { full_name: Some(full_b), column: None, relevant_for_script: true, ..instance };
+    let push_b = builder.function(Function { original_location: Some(original), ..push_b });
     let of_libc = Function { resource: Some(libc_resource), source: Some(bare_source), ..Function::named(unknown) };
     let unknown = builder.function(Function { kind: FunctionKind::Unsymbolized, ..of_libc });
     let [kernel, cut, unsampled, script] = [
@@ -145,6 +150,9 @@ fn code(builder: &mut ProfileBuilder) -> Vec<StackId> {
         let row = Frame { category: Some(StandardCategory::Kernel.id()), ..Frame::of(function) };
         frame(row)
     });
+    let in_document = ScriptFrame { inner_window: 21_474_836_485, original_location: Some(original) };
+    let in_document = builder.script_frame(in_document);
+    let script = builder.frame(Frame { script: Some(in_document), ..builder.tables().frames.get(script) });
     let paths: [&[FrameId]; 8] = [
         &[main_frame],
         &[main_frame, inlined_a],
@@ -232,6 +240,7 @@ fn threads(builder: &mut ProfileBuilder, parent: ProcessId, child: ProcessId, st
     second.samples.cpu = vec![CpuDelta::UNKNOWN; 2];
     slices(builder, &mut second);
     markers(builder, &mut second, stacks);
+    of_browsers(builder, &mut second, stacks);
     // No thread of this process says that it is the main one; its samples have no times.
     let mut third = Thread::new(child, OsId::Number(9), early);
     third.timed = false;
@@ -240,6 +249,77 @@ fn threads(builder: &mut ProfileBuilder, parent: ProcessId, child: ProcessId, st
     third.samples.weight_unit = WeightUnit::Bytes;
     let empty = Thread::new(child, OsId::Number(10), worker);
     [first, second, third, empty].map(|thread| builder.add_thread(thread)).into()
+}
+
+/// What only profiles of browsers have.
+fn of_browsers(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[StackId]) {
+    let [delay, unit, call, reason] = ["eventDelay", "ms", "call", "collecting"].map(|text| builder.string(text));
+    let value_type = builder.value_type(ValueType { name: delay, unit });
+    thread.samples.values = vec![
+        ValueColumn { value_type, values: Values::Float(vec![f64::NAN, 0.25]) },
+        ValueColumn { value_type, values: Values::Integer(vec![7, -1]) },
+    ];
+    thread.native_allocations = AllocationTable {
+        time: vec![Time(-3), Time(1 << 60)],
+        weight: Values::Integer(vec![4_096, -4_096]),
+        weight_unit: WeightUnit::Bytes,
+        stack: vec![Some(stacks[0]), None],
+        address: vec![Some(u64::MAX), None],
+        thread: vec![Some(9), None],
+        ..AllocationTable::default()
+    };
+    thread.script_allocations = AllocationTable {
+        time: vec![Time(5)],
+        weight: Values::Float(vec![f64::INFINITY]),
+        stack: vec![Some(stacks[7])],
+        class: vec![Some(call)],
+        type_name: vec![None],
+        coarse_type: vec![Some(unit)],
+        in_nursery: vec![true],
+        ..AllocationTable::default()
+    };
+    thread.script_trace = ScriptTrace {
+        name: vec![call, delay],
+        start: vec![Time(1_001), Time(i64::MIN)],
+        duration: vec![Some(Nanos(3)), None],
+        line: vec![None, Some(4)],
+        column: vec![Some(1), None],
+    };
+    thread.paused = vec![
+        Pause { start: None, end: Some(Time(4)), reason },
+        Pause { start: Some(Time(1 << 60)), end: None, reason: call },
+    ];
+    let last = MarkerOrigin {
+        thread: Some(OsId::Number(7)),
+        cause_time: Some(Time(i64::MAX)),
+        cause_thread: Some(OsId::Text("worker#2".into())),
+    };
+    thread.markers.set_last_origin(last);
+    thread.markers.origin[0].cause_time = Some(Time(3));
+    let kept = |path: &str, json: &str| Kept { path: path.into(), json: json.into() };
+    thread.kept = vec![
+        kept("eTLD+1", "\"example.com\""),
+        kept("tracedObjectShapes", "[[\"a\"],null]"),
+        kept("samples.more", "[1,2]"),
+        kept("markers.more", "{}"),
+        kept("name", "\"has a place of another kind\""),
+        kept("broken", "[1,"),
+    ];
+    for (path, json) in [
+        ("pages", "[{\"tabID\":1}]"),
+        ("profilingLog", "{\"a b\":[1.5]}"),
+        ("meta.extensions", "{\"length\":0}"),
+        ("meta.product", "\"another\""),
+        (
+            "counters[0].display.tooltipRows",
+            r#"[{"type":"value","source":"count","format":{"unit":"number"},"label":"at this time"}]"#,
+        ),
+        ("counters[0].display.markerSchemaLocation", "\"timeline-memory\""),
+        ("meta.spaced", "[ 1 ]"),
+        ("profilingLog", "\"twice\""),
+    ] {
+        builder.keep(path, json);
+    }
 }
 
 fn sampled(builder: &mut ProfileBuilder, thread: &mut Thread, stacks: &[StackId]) {

@@ -1,7 +1,7 @@
 //! What a person does, as values: panels and menus say [`Action`]s, and [`State`] is the only place that carries them
 //! out, so that each can be undone.
 
-use traceview_core::analysis::Measure;
+use traceview_core::analysis::{Measure, default_measure};
 use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
 
 use crate::document::Document;
@@ -72,7 +72,8 @@ const MOST_STEPS: usize = 200;
 impl State {
     /// A document as it is first shown.
     pub fn new(document: &Document) -> Self {
-        let selection = Selection::new(document.extent, document.busiest_thread());
+        let mut selection = Selection::new(document.extent, document.busiest_thread());
+        selection.measure = default_measure(&document.profile);
         Self { selection, extent: document.extent, back: Vec::new(), forward: Vec::new(), last_step: None }
     }
 

@@ -126,12 +126,12 @@ impl Analyses {
 
     fn receive(&mut self) {
         let Some((counted, job)) = &self.job else { return };
-        let refusal = |message: String, found| Err(Refusal { counted: counted.clone(), message, found });
+        let refusal = |message: String, found| Refusal { counted: counted.clone(), message, found };
         let result = match job.poll() {
             Poll::Pending => return,
             Poll::Ready(Ok(tables)) => Ok(Arc::new(tables)),
-            Poll::Ready(Err(NotCounted { why, found })) => refusal(why.to_string(), found),
-            Poll::Lost => refusal("counting failed; this is a fault of traceview".to_owned(), None),
+            Poll::Ready(Err(NotCounted { why, found })) => Err(refusal(why.to_string(), found)),
+            Poll::Lost => Err(refusal("counting failed; this is a fault of traceview".to_owned(), None)),
         };
         self.current = Some(result);
         self.job = None;

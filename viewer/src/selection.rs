@@ -75,7 +75,8 @@ impl Selection {
 
     /// The part of the profile that tables count.
     pub fn for_analysis(&self) -> analysis::Selection {
-        analysis::Selection { range: self.range.unwrap_or(TimeRange::ALL), threads: self.threads.clone() }
+        let range = self.range.unwrap_or(TimeRange::ALL);
+        analysis::Selection { range, threads: self.threads.clone(), label_sets: None }
     }
 
     /// Whether the tables count `thread`.

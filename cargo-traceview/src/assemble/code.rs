@@ -240,7 +240,7 @@ impl Naming<'_> {
             let full_name = full_name.map(|name| self.builder.string(&name));
             let source = frame.file.as_ref().map(|file| {
                 let path = self.builder.string(file);
-                self.builder.source(Source { path, id: None, content: None })
+                self.builder.source(Source::at(path))
             });
             let kind = if resolved.named { FunctionKind::Native } else { FunctionKind::Unsymbolized };
             let function = self.builder.function(Function {
@@ -252,15 +252,14 @@ impl Naming<'_> {
                 ..Function::named(name)
             });
             frames.push(self.builder.frame(Frame {
-                function,
                 library: Some(library),
                 address: Some(address),
                 inline_depth: u16::try_from(depth).unwrap_or(u16::MAX),
                 category: Some(standard(origin.category).id()),
-                subcategory: 0,
                 native_symbol,
                 line: frame.line,
                 column: frame.column,
+                ..Frame::of(function)
             }));
         }
         frames

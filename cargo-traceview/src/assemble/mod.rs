@@ -2,6 +2,7 @@
 
 mod code;
 mod counters;
+mod kernel_share;
 mod kin;
 mod marker_kinds;
 mod markers;
@@ -90,6 +91,7 @@ fn build(recording: &Recording, context: &Context, names: &Names, parts: Parts) 
         });
     }
     let threads = add_threads(recording, &processes, &code.stacks, parts, &mut builder);
+    let corrected = kernel_share::correct(recording, &threads, &mut builder);
     fill_meta(builder.meta_mut(), context, recording);
     if parts == Parts::All {
         let not_seen = markers::add_markers(recording, &threads, &code.stacks, &mut builder);
@@ -105,8 +107,9 @@ fn build(recording: &Recording, context: &Context, names: &Names, parts: Parts) 
             counters::add_counters(record, owner, index == 0, &mut builder);
         }
     }
-    builder.meta_mut().warnings =
-        warnings::warnings(recording, &code.symbols, &names.shortfalls, context.follow_children);
+    let mut warnings = warnings::warnings(recording, &code.symbols, &names.shortfalls, context.follow_children);
+    warnings.extend(corrected);
+    builder.meta_mut().warnings = warnings;
     builder
 }
 

@@ -293,6 +293,12 @@ pub struct ReportArgs {
     /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
     #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
     pub range: Option<TimeRange>,
+    /// Only samples with this label; can be given several times, and then all are needed
+    #[arg(long = "label", value_name = "KEY=VALUE", help_heading = "Filters")]
+    pub labels: Vec<String>,
+    /// What to count, of a file whose samples count several things; `info` lists them (default: CPU time, where known)
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
 }
 
 /// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
@@ -313,6 +319,9 @@ pub struct ExportArgs {
     /// Add what threads waited for, in formats that hold CPU time otherwise
     #[arg(long)]
     pub off_cpu: bool,
+    /// Which sample type is meant, in formats that hold one or show one first; `info` lists them
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
     /// Show tasks by their async functions: without runtime, wrappers and `poll`
     #[arg(long)]
     pub fold_async: bool,
@@ -465,10 +474,10 @@ mod tests {
         assert!(export.off_cpu && matches!(export.format, Some(ExportFormat::File(format)) if format.name == "pprof"));
         assert_eq!((export.file, export.output), (Some(PathBuf::from("@2")), Some(PathBuf::from("-"))));
         let error = parse("cargo-traceview export --format word").unwrap_err().to_string();
-        assert!(error.contains("[possible values: firefox, pprof, svg, png]"), "{error}");
+        assert!(error.contains("[possible values: firefox, pprof, speedscope, collapsed, svg, png]"), "{error}");
         let mut command = Cli::command();
         let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
-        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof)";
+        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .speedscope.json (speedscope), .folded (collapsed stacks)";
         assert!(help.replace("\n          ", " ").contains(endings), "{help}");
     }
 

@@ -38,7 +38,9 @@ impl ExportPlan {
             output::check_no_directory(output, cwd)?;
         }
         let what = match target(args.format, output)? {
-            Kind::File(target) => ExportTarget::File(target, WriteOptions { off_cpu: args.off_cpu }),
+            Kind::File(target) => {
+                ExportTarget::File(target, WriteOptions { off_cpu: args.off_cpu, ..WriteOptions::default() })
+            }
             Kind::Picture(kind) => ExportTarget::Picture(kind, PicturePlan::from(&args.picture)),
         };
         if output.is_none() && stdout_is_terminal && what.is_binary() {
@@ -140,7 +142,7 @@ mod tests {
             assert_eq!(found, (format, gzip, to_file), "{flags}");
         }
         let plan = resolve("-o a.pb.gz --off-cpu", true).unwrap();
-        assert!(matches!(plan.what, ExportTarget::File(_, WriteOptions { off_cpu: true })));
+        assert!(matches!(plan.what, ExportTarget::File(_, WriteOptions { off_cpu: true, .. })));
     }
 
     #[test]
@@ -166,7 +168,7 @@ mod tests {
             assert_eq!(error.exit_code(), ExitCode::Usage, "{flags}");
             error.to_string()
         };
-        assert!(refused("").contains("ends in .json.gz or .json or .pb.gz"));
+        assert!(refused("").contains("ends in .json.gz or .json or .pb.gz or .folded"));
         assert!(refused("--format pprof").contains("won't write pprof data to a terminal"));
         assert!(refused("--format pprof -o -").contains("to a terminal"));
         assert!(refused("-o a.txt").contains("can't tell the format of `a.txt`"));

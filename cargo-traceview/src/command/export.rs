@@ -8,6 +8,7 @@ use traceview_core::format::{self, WriteError};
 
 use super::profile_file;
 use super::record::megabytes;
+use super::report::measure_of;
 use crate::cli::args::ExportArgs;
 use crate::cli::export::{ExportPlan, ExportTarget};
 use crate::cli::output::{self, OutputError};
@@ -29,7 +30,8 @@ pub fn execute(args: &ExportArgs, surroundings: &Surroundings) -> Result<ExitCod
         profile = fold_async(&profile);
     }
     let left_out = match plan.what {
-        ExportTarget::File(target, options) => {
+        ExportTarget::File(target, mut options) => {
+            options.measure = measure_of(&profile, args.sample_type.as_deref())?;
             let mut left_out = Vec::new();
             write(plan.path.as_deref(), |out| {
                 left_out = format::write(&profile, target, &options, out)?;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use traceview_core::analysis::{
-    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, fold_async, functions, groups, select_threads,
-    thread_groups,
+    GroupList, InvertedTree, Measure, Selection, StackValues, call_tree, default_measure, fold_async, functions,
+    groups, sample_type, select_labels, select_threads, thread_groups,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::{
@@ -48,8 +48,10 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let threads = select_threads(profile, &args.threads, &args.processes)
         .map_err(|error| Error::NothingFound(error.to_string()))?;
     let range = args.range.map_or(TimeRange::ALL, range_of);
-    let selection = Selection { range, threads };
-    let values = StackValues::of(profile, &selection, Measure::Cpu)?;
+    let label_sets = select_labels(profile, &args.labels).map_err(|error| Error::NothingFound(error.to_string()))?;
+    let selection = Selection { range, threads, label_sets };
+    let measure = measure_of(profile, args.sample_type.as_deref())?.unwrap_or_else(|| default_measure(profile));
+    let values = StackValues::of(profile, &selection, measure)?;
     if values.total.samples == 0 && selection != Selection::default() {
         return Err(Error::NothingFound(nothing_in(profile, &selection)));
     }
@@ -66,9 +68,19 @@ pub fn render(profile: &Profile, args: &ReportArgs, style: Style) -> Result<Stri
     let list = match by.grouping() {
         Grouping::Functions => return Ok(functions_list(profile, &values, args, style)),
         Grouping::Code(code) => groups(profile, &values, code),
-        Grouping::Threads => thread_groups(profile, &selection, Measure::Cpu)?,
+        Grouping::Threads => thread_groups(profile, &selection, measure)?,
     };
     Ok(groups_list(profile, &list, (args, by), style))
+}
+
+/// What the sample type of this name counts.
+///
+/// # Errors
+/// When there is none; the message lists those that there are.
+pub fn measure_of(profile: &Profile, name: Option<&str>) -> Result<Option<Measure>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    let found = sample_type(profile, name).map_err(|error| Error::NothingFound(error.to_string()))?;
+    Ok(Some(found.measure))
 }
 
 fn functions_list(profile: &Profile, values: &StackValues, args: &ReportArgs, style: Style) -> String {
@@ -134,6 +146,7 @@ fn range_of(range: time::TimeRange) -> TimeRange {
 /// Why a selection is empty, as a sentence.
 fn nothing_in(profile: &Profile, selection: &Selection) -> String {
     let what = match (selection.range == TimeRange::ALL, &selection.threads) {
+        _ if selection.label_sets.is_some() => "no chosen sample with these labels counts anything",
         (true, _) => "no sample of the chosen threads used any CPU time",
         (false, None) => "no sample in that range used any CPU time",
         (false, Some(_)) => "no sample of the chosen threads in that range used any CPU time",
@@ -224,6 +237,14 @@ mod tests {
             refused("--range 5s..6s"),
             "no sample in that range used any CPU time; the profile goes from 0 ns to 1.99 s"
         );
+    }
+
+    #[test]
+    fn sample_types_and_labels_are_chosen_by_name() {
+        assert_eq!(first_line("--sample-type cpu"), first_line(""));
+        assert_eq!(first_line("--sample-type samples --thread main"), "200 samples");
+        assert_eq!(refused("--sample-type space"), "no sample type is called `space`; there are `samples`, `cpu`");
+        assert_eq!(refused("--label a=b"), "no sample has the label `a=b`; there are none");
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn selections() -> impl Strategy<Value = Selection> {
         None => TimeRange::ALL,
     });
     let threads = option::of(vec((0..4_usize).prop_map(ThreadId::new), 0..4));
-    (range, threads).prop_map(|(range, threads)| Selection { range, threads })
+    (range, threads).prop_map(|(range, threads)| Selection { range, threads, label_sets: None })
 }
 
 fn build(plan: &Plan) -> Profile {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::{OsId, Profile, SampleTable, ThreadId, TimeRange};
+use crate::model::{LabelSetId, OsId, Profile, SampleTable, ThreadId, TimeRange, ValueTypeId};
 
 /// The part of a profile that is looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,11 +11,13 @@ pub struct Selection {
     pub range: TimeRange,
     /// These threads; `None`: all.
     pub threads: Option<Vec<ThreadId>>,
+    /// Samples with these sets of labels, and no waits, which have none; `None`: all.
+    pub label_sets: Option<Vec<LabelSetId>>,
 }
 
 impl Default for Selection {
     fn default() -> Self {
-        Self { range: TimeRange::ALL, threads: None }
+        Self { range: TimeRange::ALL, threads: None, label_sets: None }
     }
 }
 
@@ -29,6 +31,18 @@ impl Selection {
             }
         }
         (0..selected.len()).filter(|index| selected[*index]).map(ThreadId::new).collect()
+    }
+
+    /// For each set of labels whether its samples are meant; `None`: all are, and those without labels.
+    pub(super) fn label_mask(&self, profile: &Profile) -> Option<Vec<bool>> {
+        let label_sets = self.label_sets.as_ref()?;
+        let mut mask = vec![false; profile.label_sets.sets.len()];
+        for set in label_sets {
+            if let Some(slot) = mask.get_mut(set.index()) {
+                *slot = true;
+            }
+        }
+        Some(mask)
     }
 
     /// The rows of a thread's samples that lie in the range.
@@ -57,6 +71,10 @@ pub enum Measure {
     OffCpu,
     /// CPU time and the time of waits.
     Wall,
+    /// The weights of samples, whatever CPU times they carry.
+    Weights,
+    /// A further value of samples.
+    Value(ValueTypeId),
 }
 
 /// A name or id for which there is no thread.
@@ -147,7 +165,7 @@ fn is_id(id: &OsId, pattern: &str) -> bool {
 }
 
 /// The first few distinct names, for a message.
-fn name_some<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn name_some<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 8;
     let mut distinct: Vec<&str> = Vec::new();
     let mut more = 0;

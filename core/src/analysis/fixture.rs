@@ -80,7 +80,7 @@ impl Fixture {
             let [crate_name, version, path] =
                 [origin, "1.0", &format!("src/{origin}.rs")].map(|text| self.builder.string(text));
             function.origin = Some(self.builder.add_crate(Crate { name: crate_name, version: Some(version) }));
-            function.source = Some(self.builder.source(Source { path, id: None, content: None }));
+            function.source = Some(self.builder.source(Source::at(path)));
         }
         let (library, category) = match (kind, origin) {
             (FunctionKind::Kernel, _) => (None, Some(StandardCategory::Kernel)),

@@ -16,7 +16,9 @@ mod functions;
 mod groups;
 mod interval;
 mod inverted;
+mod labels;
 mod retain;
+mod sample_types;
 mod stack_values;
 mod summary;
 mod tree;
@@ -28,7 +30,7 @@ mod brute_force;
 #[cfg(test)]
 pub(crate) mod fixture;
 
-pub use amount::{Amount, Share, Unit, percent};
+pub use amount::{Amount, Share, Unit, UnitName, percent};
 pub use async_fold::fold_async;
 pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
@@ -38,6 +40,9 @@ pub use functions::{FunctionList, FunctionRow, HotLine, functions};
 pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;
 pub use inverted::InvertedTree;
+pub use labels::{LabelKey, NoSuchLabel, label_keys, select_labels};
+pub(crate) use sample_types::says_weights;
+pub use sample_types::{NoSuchSampleType, SampleType, default_measure, sample_type, sample_types};
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};

@@ -48,10 +48,10 @@ pub struct StackWaits {
 pub enum MeasureError {
     /// The weights of different threads don't add up.
     #[error("the samples of these threads count different things ({0} and {1}); choose threads that count the same")]
-    MixedUnits(&'static str, &'static str),
+    MixedUnits(Unit, Unit),
     /// Samples are to be added to waits but have no time.
     #[error("these samples count {0}, which can't be added to the time of waits; choose CPU or off-CPU time")]
-    NoTime(&'static str),
+    NoTime(Unit),
 }
 
 impl StackValues {
@@ -81,14 +81,17 @@ impl StackValues {
         measure: Measure,
     ) -> Result<Vec<(ThreadId, Amount)>, MeasureError> {
         let unit = unit_of(profile, &selected_threads(profile, selection), measure)?;
+        let mask = selection.label_mask(profile);
         let amount_of = |id: ThreadId| {
             let thread = &profile.threads[id.index()];
             let mut amount = Amount::default();
             if measure != Measure::OffCpu {
                 let counted = Counted::of(profile, thread, measure, unit);
-                counted.visit(thread, selection, |_, value| amount.add_one(value));
+                counted.visit(thread, selection, mask.as_deref(), |_, value, samples| {
+                    amount += Amount { value, samples };
+                });
             }
-            if matches!(measure, Measure::OffCpu | Measure::Wall) {
+            if counts_waits(measure, selection) {
                 let times = thread.waits.iter().map(|wait| selection.range.overlap(wait.start, wait.duration));
                 times.filter(|time| time.0 != 0).for_each(|time| amount.add_one(to_float(time.0)));
             }
@@ -118,12 +121,13 @@ impl StackValues {
             whole,
         };
         if measure != Measure::OffCpu {
+            let mask = selection.label_mask(profile);
             for thread in threads {
                 let counted = Counted::of(profile, thread, measure, unit);
-                values.add_samples(thread, selection, counted);
+                values.add_samples(thread, selection, mask.as_deref(), counted);
             }
         }
-        if matches!(measure, Measure::OffCpu | Measure::Wall) {
+        if counts_waits(measure, selection) {
             values.add_waits(profile, threads, selection);
         }
         values.total = values.sum();
@@ -186,12 +190,13 @@ impl StackValues {
         }
     }
 
-    fn add_samples(&mut self, thread: &Thread, selection: &Selection, counted: Counted<'_>) {
-        counted.visit(thread, selection, |stack, value| {
-            self.squares += value * value;
+    fn add_samples(&mut self, thread: &Thread, selection: &Selection, mask: Option<&[bool]>, counted: Counted<'_>) {
+        counted.visit(thread, selection, mask, |stack, value, samples| {
+            // As if all samples that the row is a sum of had counted the same.
+            self.squares += value * value / to_float(samples.cast_signed());
             match stack {
-                Some(stack) => self.own[stack.index()].add_one(value),
-                None => self.without_stack.add_one(value),
+                Some(stack) => self.own[stack.index()] += Amount { value, samples },
+                None => self.without_stack += Amount { value, samples },
             }
         });
     }
@@ -234,11 +239,18 @@ impl<'a> Counted<'a> {
     fn of(profile: &Profile, thread: &'a Thread, measure: Measure, unit: Unit) -> Self {
         let samples = &thread.samples;
         let has_cpu = knows_cpu(thread);
-        if measure == Measure::Samples {
-            return if has_cpu { Self::CpuPresence(&samples.cpu) } else { Self::Weights(&Values::Ones, 1.0) };
-        }
-        if has_cpu {
-            return Self::Cpu(&samples.cpu);
+        match measure {
+            Measure::Samples if has_cpu => return Self::CpuPresence(&samples.cpu),
+            Measure::Samples if thread.timed || samples.weight_unit != WeightUnit::Samples => {
+                return Self::Weights(&Values::Ones, 1.0);
+            }
+            Measure::Value(id) => {
+                let column = samples.values.iter().find(|column| column.value_type == id);
+                let factor = measure.value_unit(profile).map_or(1, |(_, factor)| factor);
+                return column.map_or(Self::Nothing, |column| Self::Weights(&column.values, to_float(factor)));
+            }
+            Measure::Cpu | Measure::Wall if has_cpu => return Self::Cpu(&samples.cpu),
+            Measure::Samples | Measure::Cpu | Measure::Wall | Measure::OffCpu | Measure::Weights => {}
         }
         let interval = profile.meta.interval.map(|interval| to_float(interval.0));
         match (unit, samples.weight_unit) {
@@ -249,39 +261,55 @@ impl<'a> Counted<'a> {
             (Unit::Samples, WeightUnit::Samples) | (Unit::Bytes, WeightUnit::Bytes) => {
                 Self::Weights(&samples.weight, 1.0)
             }
-            (Unit::Nanoseconds | Unit::Samples | Unit::Bytes, _) => Self::Nothing,
+            (Unit::Nanoseconds | Unit::Samples | Unit::Bytes | Unit::Named(_), _) => Self::Nothing,
         }
     }
 
-    /// Tells `visit` what each of the selected samples of `thread` counts, if it counts anything, and at which stack.
-    fn visit(self, thread: &Thread, selection: &Selection, mut visit: impl FnMut(Option<StackId>, f64)) {
-        let rows = selection.sample_rows(&thread.samples, thread.timed);
-        let stacks = &thread.samples.stack[rows.clone()];
-        let cpu = |deltas: &[CpuDelta], value_of: &dyn Fn(f64) -> f64, visit: &mut dyn FnMut(Option<StackId>, f64)| {
-            for (stack, delta) in stacks.iter().zip(&deltas[rows.clone()]) {
-                if let Some(nanos) = delta.get().filter(|nanos| nanos.0 != 0) {
-                    visit(*stack, value_of(to_float(nanos.0)));
-                }
+    /// Tells `visit` what each of the selected samples of `thread` counts, if it counts anything, at which stack, and how
+    /// many samples it stands for. `mask`: which sets of labels are selected.
+    fn visit(
+        self,
+        thread: &Thread,
+        selection: &Selection,
+        mask: Option<&[bool]>,
+        mut visit: impl FnMut(Option<StackId>, f64, u64),
+    ) {
+        let samples = &thread.samples;
+        let mut each = |row: usize, value: f64| {
+            // With times, a row without a stack says that nothing ran.
+            let counts = match self {
+                Self::Cpu(_) | Self::CpuPresence(_) => true,
+                Self::Weights(..) | Self::Nothing => samples.stack[row].is_some() || !thread.timed,
+            };
+            let is_meant =
+                |mask: &[bool]| samples.labels.get(row).copied().flatten().is_some_and(|set| mask[set.index()]);
+            if counts && value.is_finite() && value != 0.0 && mask.is_none_or(is_meant) {
+                visit(samples.stack[row], value, thread.samples_in(row));
             }
         };
-        let mut weight = |stack: &Option<StackId>, value: f64| {
-            if stack.is_some() && value.is_finite() && value != 0.0 {
-                visit(*stack, value);
-            }
-        };
+        let rows = selection.sample_rows(samples, thread.timed);
         match self {
-            Self::Cpu(deltas) => cpu(deltas, &|nanos| nanos, &mut visit),
-            Self::CpuPresence(deltas) => cpu(deltas, &|_| 1.0, &mut visit),
-            Self::Weights(Values::Ones, scale) => stacks.iter().for_each(|stack| weight(stack, scale)),
+            Self::Cpu(deltas) => {
+                rows.for_each(|row| each(row, deltas[row].get().map_or(0.0, |nanos| to_float(nanos.0))));
+            }
+            Self::CpuPresence(deltas) => rows.for_each(|row| {
+                if deltas[row].get().is_some_and(|nanos| nanos.0 != 0) {
+                    each(row, to_float(thread.samples_in(row).cast_signed()));
+                }
+            }),
+            Self::Weights(Values::Ones, scale) => rows.for_each(|row| each(row, scale)),
             Self::Weights(Values::Integer(weights), scale) => {
-                stacks.iter().zip(&weights[rows]).for_each(|(stack, value)| weight(stack, to_float(*value) * scale));
+                rows.for_each(|row| each(row, to_float(weights[row]) * scale));
             }
-            Self::Weights(Values::Float(weights), scale) => {
-                stacks.iter().zip(&weights[rows]).for_each(|(stack, value)| weight(stack, value * scale));
-            }
+            Self::Weights(Values::Float(weights), scale) => rows.for_each(|row| each(row, weights[row] * scale)),
             Self::Nothing => {}
         }
     }
+}
+
+/// Whether waits are added up as well. They have no labels to be chosen by.
+fn counts_waits(measure: Measure, selection: &Selection) -> bool {
+    matches!(measure, Measure::OffCpu | Measure::Wall) && selection.label_sets.is_none()
 }
 
 fn selected_threads<'a>(profile: &'a Profile, selection: &Selection) -> Vec<&'a Thread> {
@@ -293,9 +321,10 @@ fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<U
     match measure {
         Measure::Samples => return Ok(Unit::Samples),
         Measure::OffCpu => return Ok(Unit::Nanoseconds),
-        Measure::Cpu | Measure::Wall => {}
+        Measure::Value(_) => return Ok(measure.value_unit(profile).map_or(Unit::Samples, |(unit, _)| unit)),
+        Measure::Cpu | Measure::Wall | Measure::Weights => {}
     }
-    if threads.iter().any(|thread| knows_cpu(thread)) {
+    if measure != Measure::Weights && threads.iter().any(|thread| knows_cpu(thread)) {
         return Ok(Unit::Nanoseconds);
     }
     let mut units =
@@ -306,16 +335,16 @@ fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<U
         });
     let Some(first) = units.next() else { return Ok(Unit::Nanoseconds) };
     if let Some(other) = units.find(|unit| *unit != first) {
-        return Err(MeasureError::MixedUnits(first.name(), other.name()));
+        return Err(MeasureError::MixedUnits(first, other));
     }
     match (measure, first) {
         (Measure::Wall, Unit::Samples) if profile.meta.interval.is_some() => Ok(Unit::Nanoseconds),
-        (Measure::Wall, Unit::Samples | Unit::Bytes) => Err(MeasureError::NoTime(first.name())),
+        (Measure::Wall, Unit::Samples | Unit::Bytes | Unit::Named(_)) => Err(MeasureError::NoTime(first)),
         _ => Ok(first),
     }
 }
 
-fn knows_cpu(thread: &Thread) -> bool {
+pub(super) fn knows_cpu(thread: &Thread) -> bool {
     thread.samples.cpu.iter().any(|delta| delta.get().is_some())
 }
 
@@ -376,11 +405,11 @@ mod tests {
         fixture.sample(other, 0, Some(stack), None);
         fixture.builder.thread_mut(other).samples.weight_unit = WeightUnit::Bytes;
         let profile = fixture.finish();
-        assert_eq!(of(&profile, Measure::Cpu), Err(MeasureError::MixedUnits("samples", "bytes")));
+        assert_eq!(of(&profile, Measure::Cpu), Err(MeasureError::MixedUnits(Unit::Samples, Unit::Bytes)));
         let selection = Selection { threads: Some(vec![other, other]), ..Selection::default() };
         let values = StackValues::of(&profile, &selection, Measure::Cpu).expect("one thread has one unit");
         assert_eq!((values.unit, values.total.value), (Unit::Bytes, 1.0), "a thread counts once");
-        assert_eq!(StackValues::of(&profile, &selection, Measure::Wall), Err(MeasureError::NoTime("bytes")));
+        assert_eq!(StackValues::of(&profile, &selection, Measure::Wall), Err(MeasureError::NoTime(Unit::Bytes)));
     }
 
     #[test]
@@ -393,7 +422,7 @@ mod tests {
         let profile = fixture.finish();
         assert_eq!(of(&profile, Measure::Cpu), Ok((Unit::Nanoseconds, 7.0, 1)));
         let range = TimeRange { start: Time(0), end: Time(100) };
-        let values = StackValues::of(&profile, &Selection { range, threads: None }, Measure::Cpu);
+        let values = StackValues::of(&profile, &Selection { range, ..Selection::default() }, Measure::Cpu);
         assert_eq!(values.map(|values| values.total.value), Ok(0.0));
     }
 
@@ -421,8 +450,8 @@ mod tests {
         fixture.wait(thread, 400, 100, Some(stack), "read");
         let profile = fixture.finish();
         let range = TimeRange { start: Time(50), end: Time(450) };
-        let values =
-            StackValues::of(&profile, &Selection { range, threads: None }, Measure::OffCpu).expect("waits add up");
+        let values = StackValues::of(&profile, &Selection { range, ..Selection::default() }, Measure::OffCpu)
+            .expect("waits add up");
         let found: Vec<_> = values.waits.iter().map(|waits| (waits.stack, waits.amount.value)).collect();
         assert_eq!(found, [(None, 100.0), (Some(stack), 100.0)]);
         let whole = values.whole();

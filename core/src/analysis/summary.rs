@@ -235,7 +235,9 @@ pub fn samples_of(profile: &Profile, thread: &Thread) -> u64 {
     let knows_cpu = thread.samples.cpu.iter().any(|delta| delta.get().is_some());
     let rows = thread.samples.stack.iter().enumerate().filter_map(|(row, stack)| Some((row, (*stack)?)));
     let used_cpu = |row: usize| thread.samples.cpu[row].get().is_some_and(|nanos| nanos.0 != 0);
-    rows.filter(|(row, stack)| (!knows_cpu || used_cpu(*row)) && seen(*stack)).count() as u64
+    rows.filter(|(row, stack)| (!knows_cpu || used_cpu(*row)) && seen(*stack))
+        .map(|(row, _)| thread.samples_in(row))
+        .sum()
 }
 
 fn unsampled_cpu(profile: &Profile) -> Nanos {

@@ -3,19 +3,28 @@
 //! Readers take bytes and writers an [`io::Write`]; neither touches a file system. A format knows the model and
 //! nothing of other formats.
 
+pub mod collapsed;
+pub mod cpuprofile;
 pub mod gecko;
+pub mod perf_script;
 pub mod pprof;
+pub mod speedscope;
 
 mod compression;
 mod import_report;
 mod input;
+mod json_error;
 mod json_keys;
+mod json_value;
+mod text_lines;
+mod v8_profile;
 
 pub use input::read_input;
 
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
 
@@ -32,8 +41,8 @@ pub struct Format {
     pub begins: fn(&[u8]) -> bool,
     /// Whether decompressed bytes look like a file of this format.
     pub sniff: fn(&[u8]) -> bool,
-    /// Reads decompressed bytes; `None` for a format that can only be written.
-    pub read: Option<Reader>,
+    /// Reads decompressed bytes.
+    pub read: Reader,
     /// Writes uncompressed; `None` for a format that is only read.
     pub write: Option<Writer>,
 }
@@ -52,7 +61,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".json.gz", ".json"],
         begins: gecko::begins,
         sniff: gecko::sniff,
-        read: Some(|bytes| Ok((gecko::read(bytes)?, Some(gecko::VERSION.into())))),
+        read: gecko::read,
         write: Some(gecko::write),
     },
     Format {
@@ -61,8 +70,45 @@ pub const FORMATS: &[Format] = &[
         extensions: &[".pb.gz"],
         begins: pprof::begins,
         sniff: pprof::sniff,
-        read: None,
+        read: |bytes| Ok((pprof::read(bytes)?, None)),
         write: Some(pprof::write),
+    },
+    Format {
+        name: "speedscope",
+        title: "speedscope",
+        extensions: &[".speedscope.json"],
+        begins: speedscope::begins,
+        sniff: speedscope::sniff,
+        read: |bytes| Ok((speedscope::read(bytes)?, None)),
+        write: Some(speedscope::write),
+    },
+    Format {
+        name: "cpuprofile",
+        title: "V8 CPU profile",
+        extensions: &[".cpuprofile"],
+        begins: cpuprofile::begins,
+        sniff: cpuprofile::sniff,
+        read: |bytes| Ok((cpuprofile::read(bytes)?, None)),
+        write: None,
+    },
+    // Texts last: they have no mark, only a shape.
+    Format {
+        name: "perf-script",
+        title: "perf script",
+        extensions: &[".perf"],
+        begins: perf_script::begins,
+        sniff: perf_script::sniff,
+        read: |bytes| Ok((perf_script::read(bytes)?, None)),
+        write: None,
+    },
+    Format {
+        name: "collapsed",
+        title: "collapsed stacks",
+        extensions: &[".folded"],
+        begins: collapsed::begins,
+        sniff: collapsed::sniff,
+        read: |bytes| Ok((collapsed::read(bytes)?, None)),
+        write: Some(collapsed::write),
     },
 ];
 
@@ -80,6 +126,9 @@ pub struct Target {
 pub struct WriteOptions {
     /// Waits, in formats that would otherwise hold CPU time only.
     pub off_cpu: bool,
+    /// Which of several sample types is meant, in formats that hold only one or show one first; `None`: the
+    /// [default](crate::analysis::default_measure).
+    pub measure: Option<Measure>,
 }
 
 /// What was in a file, and what sort of file it is.
@@ -108,16 +157,10 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|format| format.read.is_some()))]
+    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
-    },
-    /// Its format is one that can only be written.
-    #[error("{format} files can be written but not read yet (these can: {})", names(|format| format.read.is_some()))]
-    WriteOnly {
-        /// The format, for people.
-        format: &'static str,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -255,8 +298,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
         return Err(ReadError::Empty);
     }
     let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
-    let read = format.read.ok_or(ReadError::WriteOnly { format: format.title })?;
-    let (profile, version) = read(&bytes)?;
+    let (profile, version) = (format.read)(&bytes)?;
     Ok(Contents { profile, format, version })
 }
 
@@ -346,6 +388,8 @@ mod tests {
             ("dir.x/b.JSON.GZ", "firefox", true),
             ("weird.gz.json", "firefox", false),
             ("cpu.pb.gz", "pprof", true),
+            ("a.folded", "collapsed", false),
+            ("a.speedscope.json", "speedscope", false),
         ] {
             let target = by_extension(Path::new(path)).expect(path);
             assert_eq!((target.format.name, target.gzip), (format, gzip), "{path}");
@@ -357,12 +401,13 @@ mod tests {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
         assert_eq!(
             error,
-            r#""out/profile.xyz" has no ending of a format that is written (known: .json.gz, .json, .pb.gz)"#
+            format!(r#""out/profile.xyz" has no ending of a format that is written (known: {})"#, written_extensions())
         );
         assert!(by_extension(Path::new("/")).is_err());
         assert!(by_extension(Path::new("json")).is_err());
         let error = by_name("word").expect_err("no such format").to_string();
-        assert_eq!(error, r#"unknown format "word" (known: firefox, pprof)"#);
+        assert_eq!(error, format!(r#"unknown format "word" (known: {})"#, names(|_| true)));
+        assert!(error.contains("firefox, pprof"), "{error}");
         assert_eq!(by_name("firefox").expect("a format").extensions[0], ".json.gz");
     }
 
@@ -373,7 +418,10 @@ mod tests {
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
             read(b"\x7fELF\x02 and so on"),
-            r#"not a profile in a known format (firefox): the file begins with "\u{7f}ELF\u{2} and so on""#
+            format!(
+                r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
+                names(|_| true)
+            )
         );
         assert!(read(b"{}").contains("not a profile"));
     }

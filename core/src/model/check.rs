@@ -1,6 +1,6 @@
 //! The rules that every [`Profile`](super::Profile) keeps. Checked whenever one is made.
 
-use super::{FlowAnchor, Id, MarkerTiming, Tables, Thread, Time};
+use super::{AllocationTable, FlowAnchor, Id, MarkerTiming, Tables, Thread, Time};
 
 /// A rule of the model that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -99,6 +99,25 @@ fn check_code(tables: &Tables) -> Result<(), Invalid> {
         at.optional(function.resource, tables.resources.len(), "its resource is in the profile")?;
         at.optional(function.source, tables.sources.len(), "its source is in the profile")?;
         at.optional(function.origin, tables.crates.len(), "its crate is in the profile")?;
+        let places = tables.source_locations.len();
+        at.optional(function.original_location, places, "its original place is in the profile")?;
+    }
+    check_sources(tables)
+}
+
+fn check_sources(tables: &Tables) -> Result<(), Invalid> {
+    for (row, source) in tables.sources.iter().enumerate() {
+        let at = At { table: "sources", thread: None, row };
+        at.strings(tables, &[Some(source.path), source.id, source.content, source.map_url])?;
+    }
+    for (row, location) in tables.source_locations.iter().enumerate() {
+        let at = At { table: "source locations", thread: None, row };
+        at.id(location.source, tables.sources.len(), "its source is in the profile")?;
+    }
+    for (row, frame) in tables.script_frames.iter().enumerate() {
+        let at = At { table: "script frames", thread: None, row };
+        let places = tables.source_locations.len();
+        at.optional(frame.original_location, places, "its original place is in the profile")?;
     }
     Ok(())
 }
@@ -110,6 +129,7 @@ fn check_stacks(tables: &Tables) -> Result<(), Invalid> {
         at.id(frame.function, tables.functions.len(), "its function is in the profile")?;
         at.optional(frame.library, tables.libraries.len(), "its library is in the profile")?;
         at.optional(frame.native_symbol, tables.native_symbols.len(), "its symbol is in the profile")?;
+        at.optional(frame.script, tables.script_frames.len(), "its row of script frames is in the profile")?;
         at.optional(frame.category, tables.categories.len(), "its category is in the profile")?;
         let subcategories = frame.category.map_or(1, |id| tables.categories[id.index()].subcategories.len());
         at.rule(usize::from(frame.subcategory) < subcategories, "its category has its subcategory")?;
@@ -131,7 +151,50 @@ fn check_thread(tables: &Tables, index: usize, thread: &Thread) -> Result<(), In
     check_samples(tables, index, thread)?;
     check_waits(tables, index, thread)?;
     check_slices(tables, index, thread)?;
-    check_markers(tables, index, thread)
+    check_markers(tables, index, thread)?;
+    check_allocations(tables, index, "native allocations", &thread.native_allocations)?;
+    check_allocations(tables, index, "script allocations", &thread.script_allocations)?;
+    check_script_trace(tables, index, thread)?;
+    for (row, pause) in thread.paused.iter().enumerate() {
+        let at = At { table: "pauses", thread: Some(index), row };
+        at.strings(tables, &[Some(pause.reason)])?;
+        at.rule(ordered(pause.start, pause.end), "it ends after it starts")?;
+    }
+    Ok(())
+}
+
+fn check_allocations(
+    tables: &Tables,
+    index: usize,
+    table: &'static str,
+    allocations: &AllocationTable,
+) -> Result<(), Invalid> {
+    let at = |row| At { table, thread: Some(index), row };
+    let len = allocations.len();
+    at(0).rule(allocations.stack.len() == len, "columns are of one length")?;
+    at(0).rule(allocations.weight.stored_len().is_none_or(|stored| stored == len), "columns are of one length")?;
+    let strings = [&allocations.class, &allocations.type_name, &allocations.coarse_type];
+    let columns = [allocations.address.len(), allocations.thread.len(), allocations.in_nursery.len()];
+    for stored in columns.into_iter().chain(strings.map(Vec::len)) {
+        at(0).rule([0, len].contains(&stored), "columns are of one length")?;
+    }
+    at(0).rule(allocations.time.is_sorted(), "allocations are in order of time")?;
+    for (row, stack) in allocations.stack.iter().enumerate() {
+        at(row).optional(*stack, tables.stacks.len(), "its stack is in the profile")?;
+    }
+    strings.into_iter().try_for_each(|column| at(0).strings(tables, column))
+}
+
+fn check_script_trace(tables: &Tables, index: usize, thread: &Thread) -> Result<(), Invalid> {
+    let trace = &thread.script_trace;
+    let at = |row| At { table: "script trace", thread: Some(index), row };
+    let columns = [trace.start.len(), trace.duration.len(), trace.line.len(), trace.column.len()];
+    at(0).rule(columns.into_iter().all(|column| column == trace.len()), "columns are of one length")?;
+    for (row, name) in trace.name.iter().enumerate() {
+        at(row).strings(tables, &[Some(*name)])?;
+        at(row).rule(trace.duration[row].is_none_or(|length| length.0 >= 0), "its duration is not negative")?;
+    }
+    Ok(())
 }
 
 fn check_samples(tables: &Tables, index: usize, thread: &Thread) -> Result<(), Invalid> {
@@ -197,6 +260,9 @@ fn check_slices(tables: &Tables, index: usize, thread: &Thread) -> Result<(), In
 }
 
 fn check_markers(tables: &Tables, index: usize, thread: &Thread) -> Result<(), Invalid> {
+    let origins = thread.markers.origin.len();
+    let at = At { table: "markers", thread: Some(index), row: 0 };
+    at.rule([0, thread.markers.len()].contains(&origins), "columns are of one length")?;
     for row in 0..thread.markers.len() {
         let at = At { table: "markers", thread: Some(index), row };
         let marker = thread.markers.get(row);

@@ -1,6 +1,6 @@
 //! Frames: a function at a place in the code.
 
-use super::ids::{CategoryId, FrameId, FunctionId, LibraryId, NativeSymbolId};
+use super::ids::{CategoryId, FrameId, FunctionId, LibraryId, NativeSymbolId, ScriptFrameId, SourceLocationId};
 
 /// Frames, one a row.
 ///
@@ -27,6 +27,8 @@ pub struct FrameTable {
     pub line: Vec<Option<u32>>,
     /// Column, 1-based.
     pub column: Vec<Option<u32>>,
+    /// What only frames of scripts have.
+    pub script: Vec<Option<ScriptFrameId>>,
 }
 
 /// One row of [`FrameTable`]; also the key by which the builder finds it again.
@@ -50,6 +52,17 @@ pub struct Frame {
     pub line: Option<u32>,
     /// See [`FrameTable::column`].
     pub column: Option<u32>,
+    /// See [`FrameTable::script`].
+    pub script: Option<ScriptFrameId>,
+}
+
+/// What a frame of a script in a browser's profile has besides.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ScriptFrame {
+    /// The browser's id of the document that it ran in, 0 if none.
+    pub inner_window: u64,
+    /// The place in the source that the script was made from, by its source map.
+    pub original_location: Option<SourceLocationId>,
 }
 
 impl Frame {
@@ -65,6 +78,7 @@ impl Frame {
             native_symbol: None,
             line: None,
             column: None,
+            script: None,
         }
     }
 }
@@ -96,6 +110,7 @@ impl FrameTable {
             native_symbol: self.native_symbol[row],
             line: self.line[row],
             column: self.column[row],
+            script: self.script[row],
         }
     }
 
@@ -110,6 +125,7 @@ impl FrameTable {
         self.native_symbol.push(row.native_symbol);
         self.line.push(row.line);
         self.column.push(row.column);
+        self.script.push(row.script);
         id
     }
 }

@@ -1,6 +1,6 @@
 //! Functions and what they belong to: resources, sources, crates, symbols.
 
-use super::ids::{CrateId, FunctionId, LibraryId, ResourceId, SourceId, StringId};
+use super::ids::{CrateId, FunctionId, LibraryId, ResourceId, SourceId, SourceLocationId, StringId};
 
 /// Functions, one a row. Call trees merge frames by function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -21,6 +21,10 @@ pub struct FunctionTable {
     pub origin: Vec<Option<CrateId>>,
     /// What sort of row this is.
     pub kind: Vec<FunctionKind>,
+    /// Whether it is native code that a reader of scripts wants to see among them: where a script is entered or left.
+    pub relevant_for_script: Vec<bool>,
+    /// Its start in the source that the script was made from, by its source map.
+    pub original_location: Vec<Option<SourceLocationId>>,
 }
 
 /// One row of [`FunctionTable`]; also the key by which the builder finds it again.
@@ -42,6 +46,10 @@ pub struct Function {
     pub origin: Option<CrateId>,
     /// See [`FunctionTable::kind`].
     pub kind: FunctionKind,
+    /// See [`FunctionTable::relevant_for_script`].
+    pub relevant_for_script: bool,
+    /// See [`FunctionTable::original_location`].
+    pub original_location: Option<SourceLocationId>,
 }
 
 /// What a row of the function table stands for.
@@ -74,7 +82,16 @@ impl Function {
             column: None,
             origin: None,
             kind: FunctionKind::Native,
+            relevant_for_script: false,
+            original_location: None,
         }
+    }
+}
+
+impl Source {
+    /// A file of which nothing but path or URL is known.
+    pub const fn at(path: StringId) -> Self {
+        Self { path, id: None, content: None, start_line: 1, start_column: 1, map_url: None }
     }
 }
 
@@ -104,6 +121,8 @@ impl FunctionTable {
             column: self.column[row],
             origin: self.origin[row],
             kind: self.kind[row],
+            relevant_for_script: self.relevant_for_script[row],
+            original_location: self.original_location[row],
         }
     }
 
@@ -117,6 +136,8 @@ impl FunctionTable {
         self.column.push(row.column);
         self.origin.push(row.origin);
         self.kind.push(row.kind);
+        self.relevant_for_script.push(row.relevant_for_script);
+        self.original_location.push(row.original_location);
         id
     }
 }
@@ -155,6 +176,23 @@ pub struct Source {
     pub id: Option<StringId>,
     /// Its text, when the profile carries it.
     pub content: Option<StringId>,
+    /// Line at which it starts in its file, 1-based: a script can be a part of a document.
+    pub start_line: u32,
+    /// Column at which it starts, 1-based.
+    pub start_column: u32,
+    /// Where its source map is.
+    pub map_url: Option<StringId>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SourceLocation {
+    /// The file.
+    pub source: SourceId,
+    /// Line, 1-based.
+    pub line: Option<u32>,
+    /// Column, 1-based.
+    pub column: Option<u32>,
 }
 
 /// A Rust crate.

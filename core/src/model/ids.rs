@@ -67,6 +67,10 @@ ids! {
     ResourceId;
     /// A [`Source`](super::Source).
     SourceId;
+    /// A [`SourceLocation`](super::SourceLocation).
+    SourceLocationId;
+    /// A [`ScriptFrame`](super::ScriptFrame).
+    ScriptFrameId;
     /// A [`Crate`](super::Crate).
     CrateId;
     /// A [`NativeSymbol`](super::NativeSymbol).

@@ -2,6 +2,7 @@
 
 use super::category::Color;
 use super::ids::{CategoryId, MarkerId, MarkerSchemaId, PayloadId, StackId, StringId};
+use super::process::OsId;
 use super::time::Time;
 
 /// The markers of one thread, one a row, in the order in which they were recorded.
@@ -19,6 +20,19 @@ pub struct MarkerTable {
     pub payload: Vec<Option<PayloadId>>,
     /// What the thread was doing when it caused the marker.
     pub stack: Vec<Option<StackId>>,
+    /// What else a file says about each one's cause. Optional: empty, or one for each marker.
+    pub origin: Vec<MarkerOrigin>,
+}
+
+/// Where a marker comes from, as far as it is not its own thread at its own time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MarkerOrigin {
+    /// The thread that it was recorded on.
+    pub thread: Option<OsId>,
+    /// When its [stack](MarkerTable::stack) was taken.
+    pub cause_time: Option<Time>,
+    /// The thread that the stack is of.
+    pub cause_thread: Option<OsId>,
 }
 
 /// One row of [`MarkerTable`].
@@ -76,6 +90,14 @@ impl MarkerTable {
         }
     }
 
+    /// Says where the last marker comes from.
+    pub fn set_last_origin(&mut self, origin: MarkerOrigin) {
+        self.origin.resize(self.len(), MarkerOrigin::default());
+        if let Some(last) = self.origin.last_mut() {
+            *last = origin;
+        }
+    }
+
     /// Adds a row at the end and gives its index.
     pub fn push(&mut self, marker: Marker) -> MarkerId {
         let id = MarkerId::new(self.len());
@@ -85,6 +107,9 @@ impl MarkerTable {
         self.schema.push(marker.schema);
         self.payload.push(marker.payload);
         self.stack.push(marker.stack);
+        if !self.origin.is_empty() {
+            self.origin.push(MarkerOrigin::default());
+        }
         id
     }
 }

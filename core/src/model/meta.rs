@@ -33,6 +33,16 @@ pub struct Meta {
     pub extra: Vec<(String, String)>,
 }
 
+impl Meta {
+    /// The name of a further fact: which of several sample types the file shows first.
+    pub const DEFAULT_SAMPLE_TYPE: &str = "default sample type";
+
+    /// The further fact called `name`, the first if there are several.
+    pub fn extra_of(&self, name: &str) -> Option<&str> {
+        self.extra.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
+    }
+}
+
 /// The machine that a profile was recorded on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Machine {

@@ -11,6 +11,7 @@
 
 pub mod check;
 
+mod allocation;
 mod builder;
 mod category;
 mod counter;
@@ -18,41 +19,51 @@ mod flow;
 mod frame;
 mod function;
 mod ids;
+mod kept;
 mod library;
 mod marker;
 mod meta;
 mod process;
 mod sample;
+mod script_trace;
 mod slice;
 mod stack;
+mod stack_index;
 mod strings;
 mod thread;
 mod time;
 mod wait;
 
+pub use allocation::AllocationTable;
 pub use builder::ProfileBuilder;
 pub use category::{Category, CategoryTable, Color, StandardCategory};
 pub use counter::{Counter, CounterDisplay, CounterGraph};
 pub use flow::{FlowAnchor, FlowMember, FlowPhase, FlowTable};
-pub use frame::{Frame, FrameTable};
-pub use function::{Crate, Function, FunctionKind, FunctionTable, NativeSymbol, Resource, ResourceKind, Source};
+pub use frame::{Frame, FrameTable, ScriptFrame};
+pub use function::{
+    Crate, Function, FunctionKind, FunctionTable, NativeSymbol, Resource, ResourceKind, Source, SourceLocation,
+};
 pub use ids::{
     CategoryId, CrateId, FrameId, FunctionId, Id, LabelSetId, LibraryId, MarkerId, MarkerSchemaId, NativeSymbolId,
-    PayloadId, ProcessId, ResourceId, SliceId, SourceId, StackId, StringId, ThreadId, ValueTypeId,
+    PayloadId, ProcessId, ResourceId, ScriptFrameId, SliceId, SourceId, SourceLocationId, StackId, StringId, ThreadId,
+    ValueTypeId,
 };
+pub use kept::Kept;
 pub use library::{Library, Mapping, SymbolStatus};
 pub use marker::{
-    Field, FieldValue, Marker, MarkerField, MarkerGraph, MarkerSchema, MarkerTable, MarkerTiming, Payloads,
+    Field, FieldValue, Marker, MarkerField, MarkerGraph, MarkerOrigin, MarkerSchema, MarkerTable, MarkerTiming,
+    Payloads,
 };
 pub use meta::{Machine, Meta, Quality, Spread, Warning};
 pub use process::{ExitStatus, OsId, Process};
 pub use sample::{
     CpuDelta, Label, LabelSets, LabelValue, SampleFlags, SampleTable, ValueColumn, ValueType, Values, WeightUnit,
 };
+pub use script_trace::ScriptTrace;
 pub use slice::{Slice, SliceTable};
 pub use stack::StackTable;
 pub use strings::StringTable;
-pub use thread::{Thread, ThreadUsage};
+pub use thread::{Pause, Thread, ThreadUsage};
 pub use time::{Nanos, Time, TimeRange};
 pub use wait::{Wait, WaitReason, WaitTable};
 
@@ -73,6 +84,10 @@ pub struct Tables {
     pub resources: Vec<Resource>,
     /// Source files.
     pub sources: Vec<Source>,
+    /// Places in source files that scripts were made from.
+    pub source_locations: Vec<SourceLocation>,
+    /// What only frames of scripts have.
+    pub script_frames: Vec<ScriptFrame>,
     /// Crates.
     pub crates: Vec<Crate>,
     /// Symbols.
@@ -99,6 +114,8 @@ pub struct Tables {
     pub counters: Vec<Counter>,
     /// Flows.
     pub flows: FlowTable,
+    /// What else the file says, for a format that has a place for it.
+    pub kept: Vec<Kept>,
 }
 
 /// A profile: checked, and never changed again. Its tables are reached by dereference.
@@ -153,7 +170,8 @@ impl Profile {
                 end: so_far.end.max(end),
             }));
         };
-        if let (Some(start), Some(end)) = (self.meta.recording_start, self.meta.recording_end) {
+        let has_times = self.threads.is_empty() || self.threads.iter().any(|thread| thread.timed);
+        if let (Some(start), Some(end), true) = (self.meta.recording_start, self.meta.recording_end, has_times) {
             include(start, end);
         }
         for thread in &self.threads {

@@ -98,14 +98,14 @@ pub enum WeightUnit {
 }
 
 /// A column of numbers.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub enum Values {
     /// Every entry is 1.
     #[default]
     Ones,
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Fractional numbers.
+    /// Fractional numbers; NaN where a file has none.
     Float(Vec<f64>),
 }
 
@@ -126,6 +126,21 @@ impl Values {
             Self::Ones => None,
             Self::Integer(values) => Some(values.len()),
             Self::Float(values) => Some(values.len()),
+        }
+    }
+}
+
+/// Equal where both have no number, so that a profile is equal to itself.
+impl PartialEq for Values {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Ones, Self::Ones) => true,
+            (Self::Integer(left), Self::Integer(right)) => left == right,
+            (Self::Float(left), Self::Float(right)) => {
+                let same = |(left, right): (&f64, &f64)| left == right || (left.is_nan() && right.is_nan());
+                left.len() == right.len() && left.iter().zip(right).all(same)
+            }
+            _ => false,
         }
     }
 }

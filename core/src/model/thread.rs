@@ -1,9 +1,12 @@
 //! Threads: the tracks of a profile.
 
+use super::allocation::AllocationTable;
 use super::ids::{ProcessId, StringId};
+use super::kept::Kept;
 use super::marker::MarkerTable;
 use super::process::OsId;
-use super::sample::SampleTable;
+use super::sample::{SampleTable, Values, WeightUnit};
+use super::script_trace::ScriptTrace;
 use super::slice::SliceTable;
 use super::time::{Nanos, Time};
 use super::wait::WaitTable;
@@ -37,6 +40,27 @@ pub struct Thread {
     pub slices: SliceTable,
     /// Its markers.
     pub markers: MarkerTable,
+    /// Its allocations of native memory, as a memory profiler sampled them.
+    pub native_allocations: AllocationTable,
+    /// Its allocations of script objects.
+    pub script_allocations: AllocationTable,
+    /// Every call of script functions, where a tracer recorded them.
+    pub script_trace: ScriptTrace,
+    /// When the recorder was not looking.
+    pub paused: Vec<Pause>,
+    /// What else its file says of it.
+    pub kept: Vec<Kept>,
+}
+
+/// A span in which the recorder was paused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pause {
+    /// When it began; `None` before the recording did.
+    pub start: Option<Time>,
+    /// When it ended; `None` after the recording did.
+    pub end: Option<Time>,
+    /// Why.
+    pub reason: StringId,
 }
 
 /// What the kernel accounted to a thread over the recording.
@@ -79,6 +103,21 @@ impl Thread {
             waits: WaitTable::default(),
             slices: SliceTable::default(),
             markers: MarkerTable::default(),
+            native_allocations: AllocationTable::default(),
+            script_allocations: AllocationTable::default(),
+            script_trace: ScriptTrace::default(),
+            paused: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// How many samples a row of its table stands for: in a thread without times rows are sums, and their weights say it.
+    pub fn samples_in(&self, row: usize) -> u64 {
+        match &self.samples.weight {
+            Values::Integer(weights) if !self.timed && self.samples.weight_unit == WeightUnit::Samples => {
+                u64::try_from(weights[row]).unwrap_or(1).max(1)
+            }
+            _ => 1,
         }
     }
 

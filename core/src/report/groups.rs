@@ -23,7 +23,7 @@ pub fn write_groups(
     most: usize,
     style: Style,
 ) -> fmt::Result {
-    writeln!(out, "{}", headline(&list.whole))?;
+    writeln!(out, "{}", headline(profile, &list.whole))?;
     if list.rows.is_empty() {
         writeln!(out, "No {thing} was seen.")?;
         return write_stackless(out, &list.whole);

@@ -4,12 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::json::{to_json, two_decimals};
-use super::number::{count, format_duration, format_percent};
+use super::json::{Number, to_json, two_decimals};
+use super::number::{count, format_amount, format_duration, format_percent};
 use super::processes::{ProcessInfo, write_processes};
 use super::style::{Style, printable};
 use super::table::{Name, TableRow, write_table};
-use crate::analysis::{Share, Summary, ThreadActivity};
+use crate::analysis::{
+    LabelKey, SampleType, Selection, Share, StackValues, Summary, ThreadActivity, default_measure, label_keys,
+    sample_types,
+};
 use crate::model::{Nanos, OsId, Profile, Quality, Spread, Thread};
 
 /// Short waits are told of if they took this long.
@@ -33,7 +36,8 @@ pub struct InfoSource {
 /// libraries, functions,
 /// frames, stacks, flows, counters, symbolized_percent, own_symbolized_percent, rooted_percent, truncated, lost,
 /// recorder: {ticks, missed_ticks, stopped_ns, stop_median_ns, stop_p99_ns, late_median_ns, late_p99_ns, cpu_ns}, cut:
-/// [{reason, samples}], extra: [{name, value}], warnings: [{code, count, first, message}]}`.
+/// [{reason, samples}], sample_types: [{name, unit, total, default}], labels: [{key, values}], extra: [{name, value}],
+/// warnings: [{code, count, first, message}]}`.
 ///
 /// A process's `parent` is a row of `process_list`, `command` its words, `exit` `{code}` or `{signal}`.
 /// `truncated` counts the samples whose stack was cut short, `cut` says why. Process and thread ids are numbers, or
@@ -67,6 +71,8 @@ pub fn info_json(profile: &Profile, source: &InfoSource) -> String {
         lost: summary.lost,
         recorder: profile.meta.quality.map(RecorderInfo::of),
         cut: summary.cut.iter().map(|cut| Cut { reason: profile.string(cut.reason), samples: cut.samples }).collect(),
+        sample_types: sample_types(profile).into_iter().map(|counted| SampleTypeInfo::of(profile, counted)).collect(),
+        labels: label_keys(profile).into_iter().map(|key| LabelInfo::of(profile, key)).collect(),
         extra: profile.meta.extra.iter().map(|(name, value)| Extra { name, value }).collect(),
         warnings: profile.meta.warnings.iter().map(WarningInfo::of).collect(),
     })
@@ -97,6 +103,8 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
     for cut in &summary.cut {
         line("Cut", &format!("{} with {}", count(cut.samples, "sample"), profile.string(cut.reason)))?;
     }
+    line("Counted", &counted_text(profile))?;
+    line("Labels", &labels_text(profile))?;
     line("Contains", &contents(profile))?;
     let extra = profile.meta.extra.iter().map(|(name, value)| format!("{name}: {value}"));
     line("Further", &extra.collect::<Vec<_>>().join(", "))?;
@@ -113,7 +121,7 @@ pub fn write_info(out: &mut dyn fmt::Write, profile: &Profile, source: &InfoSour
 }
 
 /// The words as a shell takes them, so that the line can be copied and run.
-pub(super) fn command_text(words: &[impl AsRef<str>]) -> String {
+pub(crate) fn command_text(words: &[impl AsRef<str>]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
     let quoted = words.iter().map(|word| {
         let word = word.as_ref();
@@ -193,6 +201,28 @@ pub(super) fn rate(profile: &Profile) -> Option<(f64, f64)> {
 /// To one decimal, and never up to a perfect 100.
 fn rounded_down(percent: f64) -> f64 {
     if percent < 100.0 { percent.min(99.9) } else { percent }
+}
+
+/// `objects 80, space 3.20 MB (shown first)`; nothing of a recording, whose samples count CPU time and nothing else.
+fn counted_text(profile: &Profile) -> String {
+    if profile.value_types.is_empty() && profile.threads.iter().all(|thread| thread.timed) {
+        return String::new();
+    }
+    let default = default_measure(profile);
+    let text = |counted: SampleType| {
+        let values = StackValues::of(profile, &Selection::default(), counted.measure);
+        let amount = values.map_or_else(|error| error.to_string(), |sum| format_amount(sum.total.value, sum.unit));
+        let first = if counted.measure == default { " (shown first)" } else { "" };
+        format!("{} {amount}{first}", counted.name)
+    };
+    sample_types(profile).into_iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// `request (30 values), user (2 values)`
+fn labels_text(profile: &Profile) -> String {
+    let keys = label_keys(profile).into_iter();
+    let text = |key: LabelKey| format!("{} ({})", profile.string(key.key), count(key.values as u64, "value"));
+    keys.map(text).collect::<Vec<_>>().join(", ")
 }
 
 fn machine(profile: &Profile) -> String {
@@ -291,6 +321,8 @@ struct Info<'a> {
     lost: Option<u64>,
     recorder: Option<RecorderInfo>,
     cut: Vec<Cut<'a>>,
+    sample_types: Vec<SampleTypeInfo>,
+    labels: Vec<LabelInfo<'a>>,
     extra: Vec<Extra<'a>>,
     warnings: Vec<WarningInfo<'a>>,
 }
@@ -348,6 +380,38 @@ impl RecorderInfo {
             late_p99_ns: quality.lateness.map(|late| late.p99.0),
             cpu_ns: quality.recorder_cpu.0,
         }
+    }
+}
+
+#[derive(Serialize)]
+struct SampleTypeInfo {
+    name: String,
+    unit: String,
+    total: Option<Number>,
+    default: bool,
+}
+
+impl SampleTypeInfo {
+    fn of(profile: &Profile, counted: SampleType) -> Self {
+        let values = StackValues::of(profile, &Selection::default(), counted.measure).ok();
+        Self {
+            name: counted.name,
+            unit: values.as_ref().map_or(counted.unit, |values| values.unit.name().to_owned()),
+            total: values.map(|values| Number(values.total.value)),
+            default: counted.measure == default_measure(profile),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct LabelInfo<'a> {
+    key: &'a str,
+    values: usize,
+}
+
+impl<'a> LabelInfo<'a> {
+    fn of(profile: &'a Profile, key: LabelKey) -> Self {
+        Self { key: profile.string(key.key), values: key.values }
     }
 }
 

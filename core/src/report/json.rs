@@ -45,7 +45,7 @@ pub fn tree_json(profile: &Profile, tree: &mut dyn GrowingTree, limits: TreeLimi
 
 #[derive(Serialize)]
 struct Document<'a> {
-    unit: &'static str,
+    unit: &'a str,
     total: Number,
     without_stack: Number,
     complete: bool,
@@ -142,7 +142,7 @@ pub(super) fn two_decimals(value: f64) -> f64 {
 }
 
 /// An amount: an integer where it is one.
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number in range")]

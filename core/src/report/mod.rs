@@ -20,6 +20,7 @@ mod tree;
 mod tests;
 
 pub use groups::{groups_json, write_groups};
+pub(crate) use info::command_text;
 pub use info::{InfoSource, info_json, write_info};
 pub use json::{top_json, tree_json};
 pub use label::{known_path, short_path};

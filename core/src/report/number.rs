@@ -1,7 +1,8 @@
 //! Numbers as people read them.
 
-use crate::analysis::{Amount, Measure, Unit, Whole};
-use crate::model::Nanos;
+use super::style::printable;
+use crate::analysis::{Amount, Measure, Unit, UnitName, Whole};
+use crate::model::{Nanos, Profile};
 
 /// A length of time with three digits: `2.14 s`, `490 ms`, `312 s`.
 pub fn format_duration(time: Nanos) -> String {
@@ -24,10 +25,17 @@ pub fn format_duration(time: Nanos) -> String {
 pub fn format_amount(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => format_duration(nanos(value)),
-        Unit::Samples if value.fract() == 0.0 => format!("{value:.0}"),
-        Unit::Samples => format!("{value:.2}"),
+        Unit::Samples => format_number(value),
         Unit::Bytes => format_bytes(value),
+        Unit::Named(name) => match (format_number(value), name.as_str()) {
+            (number, UnitName::COUNT) => number,
+            (number, name) => format!("{number} {name}"),
+        },
     }
+}
+
+fn format_number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
 /// A percentage with one decimal: `31.2 %`.
@@ -46,7 +54,7 @@ pub(super) fn count(number: u64, thing: &str) -> String {
 }
 
 /// What a list or tree is of, in words: the line above it.
-pub(super) fn headline(whole: &Whole) -> String {
+pub(super) fn headline(profile: &Profile, whole: &Whole) -> String {
     let Amount { value, samples } = whole.total;
     let samples = samples - whole.unsampled;
     let amount = format_amount(value, whole.unit);
@@ -55,11 +63,18 @@ pub(super) fn headline(whole: &Whole) -> String {
         (Measure::OffCpu, _) => format!("Time waited {amount} in {}", count(samples, "wait")),
         (Measure::Wall, _) => format!("CPU time and waits {amount}"),
         (Measure::Samples, _) => count(samples, "sample"),
+        (Measure::Value(id), _) => {
+            let name = printable(profile.string(profile.value_types[id.index()].name));
+            format!("{name}: {amount} in {}", count(samples, "sample"))
+        }
         (Measure::Cpu, Unit::Samples) if whole_number(value) == Some(samples) => {
             format!("{} (this profile has no CPU times)", count(samples, "sample"))
         }
-        (Measure::Cpu, Unit::Samples) => format!("{} of weight {amount}", count(samples, "sample")),
-        (Measure::Cpu, Unit::Bytes) => format!("{amount} in {}", count(samples, "sample")),
+        (Measure::Weights, Unit::Samples) if whole_number(value) == Some(samples) => count(samples, "sample"),
+        (Measure::Cpu | Measure::Weights, Unit::Samples) => format!("{} of weight {amount}", count(samples, "sample")),
+        (Measure::Cpu | Measure::Weights, Unit::Bytes | Unit::Nanoseconds | Unit::Named(_)) => {
+            format!("{amount} in {}", count(samples, "sample"))
+        }
     }
 }
 

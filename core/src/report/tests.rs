@@ -299,6 +299,14 @@ fn info_says_what_there_is_and_what_is_missing() {
     assert_eq!((&json["rooted_percent"], &json["truncated"], &json["lost"]), (&97.0.into(), &3.into(), &1.into()));
     assert_eq!(json["threads"][0]["cpu_ns"], 101_000_000);
     assert_eq!((&json["threads"][1]["tid"], &json["threads"][1]["cpu_ns"]), (&101.into(), &Value::Null));
+    let types: Vec<_> = json["sample_types"].as_array().expect("types").iter().map(Value::to_string).collect();
+    assert_eq!(
+        types,
+        [
+            r#"{"default":false,"name":"samples","total":100,"unit":"samples"}"#,
+            r#"{"default":true,"name":"cpu","total":100000000,"unit":"ns"}"#
+        ]
+    );
     assert_eq!((&json["warnings"][0]["code"], &json["warnings"][0]["count"]), (&"stripped".into(), &2.into()));
 }
 

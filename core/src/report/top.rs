@@ -23,7 +23,7 @@ pub fn write_top(
     most: usize,
     style: Style,
 ) -> fmt::Result {
-    writeln!(out, "{}", headline(&list.whole))?;
+    writeln!(out, "{}", headline(profile, &list.whole))?;
     if hot_rows(list).next().is_none() {
         writeln!(out, "No function was seen.")?;
         return write_stackless(out, &list.whole);

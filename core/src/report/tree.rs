@@ -41,7 +41,7 @@ pub fn write_tree(
 ) -> fmt::Result {
     let outline = Outline::of(tree, limits);
     let tree = tree.tree();
-    writeln!(out, "{}", headline(&tree.whole))?;
+    writeln!(out, "{}", headline(profile, &tree.whole))?;
     if tree.is_empty() {
         writeln!(out, "No function was seen.")?;
         return write_stackless(out, &tree.whole);

@@ -1,3 +1,13 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
+mod collapsed;
+mod cpuprofile;
 mod fixtures;
+mod gecko;
+mod gecko_hostile;
+mod gecko_raw;
+mod perf_script;
+mod pprof;
+mod pprof_tool;
+mod speedscope;
+mod tops;

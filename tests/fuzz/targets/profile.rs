@@ -11,6 +11,7 @@ const MAX_SIZE: u64 = 4 << 20;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(contents) = format::read(bytes, &ReadOptions { max_size: MAX_SIZE }) else { return };
     for format in format::written() {
-        let _refused = format::write(&contents.profile, format.target(), &WriteOptions { off_cpu: true }, std::io::sink());
+        let options = WriteOptions { off_cpu: true, ..WriteOptions::default() };
+        let _refused = format::write(&contents.profile, format.target(), &options, std::io::sink());
     }
 });

@@ -206,7 +206,7 @@ impl Dice {
             let kind = self.pick(&[ResourceKind::Library, ResourceKind::Unknown, ResourceKind::Url]);
             builder.resource(Resource { name, kind, library, host });
             let (path, content) = (self.string(builder), self.maybe(|dice| dice.string(builder)));
-            builder.source(Source { path, id: host, content });
+            builder.source(Source { id: host, content, ..Source::at(path) });
             builder.add_crate(Crate { name, version: host });
             if let Some(library) = library {
                 let address = self.integer().unsigned_abs();
@@ -227,8 +227,8 @@ impl Dice {
         let resource = self.row(tables.resources.len()).map(traceview_core::model::ResourceId::new);
         let source = self.row(tables.sources.len()).map(traceview_core::model::SourceId::new);
         let origin = self.row(tables.crates.len()).map(traceview_core::model::CrateId::new);
+        let name = self.string(builder);
         Function {
-            name: self.string(builder),
             full_name: self.maybe(|dice| dice.string(builder)),
             resource,
             source,
@@ -236,6 +236,7 @@ impl Dice {
             column: self.maybe(|dice| dice.throw() % 3),
             origin,
             kind: self.pick(&[FunctionKind::Native, FunctionKind::Cut, FunctionKind::Script, FunctionKind::Unsampled]),
+            ..Function::named(name)
         }
     }
 

@@ -30,6 +30,7 @@ impl Words {
             Unit::Nanoseconds => "ms",
             Unit::Samples => "samples",
             Unit::Bytes => "bytes",
+            Unit::Named(ref name) => name.as_str(),
         };
         column(part, &title, format!("{title} ({unit})"), format!("{} {hint}", capital(self.subject())), AMOUNT)
     }
@@ -43,9 +44,9 @@ impl Words {
     /// A column of how many samples or waits one `part` has; none where the amounts say that.
     pub(super) fn count_column(&self, part: &str, hint: &str) -> Option<TableColumn> {
         let (short, things) = match self.whole.measure {
-            Measure::Cpu if self.whole.unit == Unit::Samples => return None,
+            Measure::Cpu | Measure::Weights if self.whole.unit == Unit::Samples => return None,
             Measure::Samples => return None,
-            Measure::Cpu => ("samples", "samples"),
+            Measure::Cpu | Measure::Weights | Measure::Value(_) => ("samples", "samples"),
             Measure::OffCpu => ("waits", "waits"),
             Measure::Wall => ("count", "samples and waits"),
         };
@@ -57,8 +58,10 @@ impl Words {
     pub(super) fn subject(&self) -> &'static str {
         match (self.whole.measure, self.whole.unit) {
             (Measure::Cpu, Unit::Nanoseconds) => "CPU time",
-            (Measure::Cpu, Unit::Bytes) => "bytes",
-            (Measure::Cpu, Unit::Samples) | (Measure::Samples, _) => "samples",
+            (Measure::Cpu | Measure::Weights | Measure::Value(_), Unit::Bytes) => "bytes",
+            (Measure::Weights | Measure::Value(_), Unit::Nanoseconds) => "time",
+            (Measure::Cpu | Measure::Weights, Unit::Samples) | (Measure::Samples, _) => "samples",
+            (Measure::Value(_), Unit::Samples) | (_, Unit::Named(_)) => "amount",
             (Measure::OffCpu, _) => "time waited (off-CPU)",
             (Measure::Wall, _) => "wall time (CPU and waits)",
         }
@@ -80,7 +83,7 @@ impl Words {
     pub(super) fn record(&self, amount: Amount) -> String {
         match self.whole.unit {
             Unit::Nanoseconds => format!("{:.6}", amount.value / 1e6),
-            Unit::Samples | Unit::Bytes => amount.value.to_string(),
+            Unit::Samples | Unit::Bytes | Unit::Named(_) => amount.value.to_string(),
         }
     }
 
@@ -117,12 +120,17 @@ impl Words {
             (Measure::Cpu, Unit::Nanoseconds) => Some("CPU"),
             (Measure::OffCpu, _) => Some("off-CPU"),
             (Measure::Wall, _) => Some("wall"),
-            (Measure::Cpu | Measure::Samples, _) => None,
+            (Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_), _) => None,
         }
     }
 
     fn things(&self) -> &'static str {
-        if self.whole.unit == Unit::Bytes { "bytes" } else { "samples" }
+        match self.whole.unit {
+            Unit::Bytes => "bytes",
+            Unit::Named(_) => "amount",
+            Unit::Nanoseconds => "time",
+            Unit::Samples => "samples",
+        }
     }
 }
 

@@ -110,7 +110,7 @@ fn measure_switch(ui: &mut Ui, context: &mut PanelContext<'_>) {
 fn refused(refusal: &Refusal) -> Nothing {
     let nothing = Nothing::new(capital(&refusal.message) + ".");
     let nothing = match refusal.counted.measure {
-        Measure::Cpu | Measure::Samples => nothing,
+        Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) => nothing,
         Measure::Wall | Measure::OffCpu => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
     };
     match refusal.counted.measure {
@@ -149,7 +149,7 @@ fn why_nothing_selected(document: &Document, selection: &analysis::Selection, me
         return nothing;
     }
     let things = match measure {
-        Measure::Cpu | Measure::Samples => "samples",
+        Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) => "samples",
         Measure::OffCpu => "waits",
         Measure::Wall => "samples or waits",
     };
@@ -205,7 +205,7 @@ fn sentence(document: &Document, tables: &Tables) -> String {
         Measure::Wall => {
             format!("{subject} {} · {threads} · {time}", format_amount(whole.total.value, whole.unit))
         }
-        Measure::Cpu => {
+        Measure::Cpu | Measure::Weights | Measure::Value(_) => {
             let amount = format_amount(whole.total.value, whole.unit);
             if selection.range == TimeRange::ALL && some_threads.len() == all {
                 return format!("{subject} {amount} · {threads} · {time}");

@@ -110,7 +110,7 @@ impl TestProfile {
                 let path = format!("src/{origin}.rs");
                 let [origin, version, path] = [origin, "1.2.3", &path].map(|text| self.builder.string(text));
                 function.origin = Some(self.builder.add_crate(Crate { name: origin, version: Some(version) }));
-                function.source = Some(self.builder.source(Source { path, id: None, content: None }));
+                function.source = Some(self.builder.source(Source::at(path)));
                 category = StandardCategory::Dependency;
             }
             if name.starts_with("[kernel] ") {

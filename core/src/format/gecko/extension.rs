@@ -8,6 +8,9 @@ use super::number::Exact;
 /// The version of this structure. A file with another one is refused.
 pub(super) const EXTENSION_VERSION: u32 = 1;
 
+/// What it is called.
+pub(super) const FORMAT: &str = "meta.traceview";
+
 /// Corrections to a column: where the file says something else than the model.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct Patch<T> {
@@ -36,6 +39,18 @@ pub(super) struct Extension {
     pub processes: Vec<Process>,
     pub counters: Vec<Counter>,
     pub flows: Flows,
+    /// What is carried along for the format; what has a place in it without its value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+/// A value that is carried along.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct Kept {
+    pub path: String,
+    /// `None` if the file has it at that path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<String>,
 }
 
 /// How many rows of the file's tables are the profile's own; what follows was added by the writer.
@@ -136,6 +151,10 @@ pub(super) struct Functions {
     pub line: Patch<Option<u32>>,
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub column: Patch<Option<u32>>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub relevant_for_script: Patch<bool>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub original_location: Patch<Option<u32>>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -227,7 +246,7 @@ pub(super) struct Process {
     pub exit_signal: Option<i32>,
 }
 
-#[derive(Serialize, Deserialize, Debug)]
+#[derive(Serialize, Deserialize, Clone, Debug)]
 #[serde(untagged)]
 pub(super) enum OsId {
     Number(i64),
@@ -280,6 +299,38 @@ pub(super) struct Thread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
     pub markers: Markers,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_allocations: Option<Allocations>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_allocations: Option<Allocations>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_trace: Option<ScriptTrace>,
+    /// Start, end, and the string of the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paused: Vec<(Option<i64>, Option<i64>, u32)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+/// What the file's own columns of allocations cannot say.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Allocations {
+    pub weight_kind: ValueKind,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub time: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub weight: Patch<Exact>,
+}
+
+/// What the file's own columns of traced calls cannot say.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ScriptTrace {
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub start: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub duration: Patch<Option<i64>>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -332,6 +383,9 @@ pub(super) enum ValueKind {
 pub(super) struct ValueColumn {
     pub value_type: u32,
     pub kind: ValueKind,
+    /// Whether the file's own column of this name has the values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_file: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub integer: Vec<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -377,6 +431,13 @@ pub(super) struct Markers {
     pub end: Patch<i64>,
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub category: Patch<u32>,
+    /// Whether the markers have a column of origins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub origin: bool,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub cause_time: Patch<i64>,
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    pub cause_thread: Patch<OsId>,
 }
 
 impl<T> Default for Patch<T> {

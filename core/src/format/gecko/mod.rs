@@ -1,4 +1,4 @@
-//! Firefox Profiler files ("processed" profiles), version 64.
+//! Firefox Profiler files ("processed" profiles): every version up to 70 is read, version 64 is written.
 //!
 //! * Shared tables of strings, functions, frames and stacks; threads with samples and markers as columns; times in
 //!   milliseconds, which keep every nanosecond of our times as decimals.
@@ -13,25 +13,32 @@
 //!
 //! | file | concept |
 //! |------|---------|
-//! | `schema` | the file's own structure, for reading |
+//! | `schema/…` | the file's own structure, of all versions in one, for reading |
+//! | `upgrade/…` | what each version changed |
 //! | `extension` | the key `traceview`, for both directions |
 //! | `number`, `names` | numbers and words of the file |
 //! | `write/…`, `read/…` | model to file and back, by the same parts |
 
+use super::ReadError;
 use super::json_keys::top_level_keys;
+use crate::model::Profile;
 
 mod extension;
 mod names;
 mod number;
+mod raw;
 mod read;
 mod schema;
+mod upgrade;
 mod write;
 
-pub use read::read;
 pub use write::write;
 
-/// The version that is written and read.
+/// The version that is written.
 pub const VERSION: u32 = 64;
+
+/// The last version that is read.
+const LATEST: u32 = 70;
 
 const FORMAT: &str = "Firefox profiles";
 const VERSION_KEY: &[u8] = b"preprocessedProfileVersion";
@@ -41,8 +48,28 @@ pub fn begins(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
 }
 
-/// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version.
+/// Reads a Firefox profile, processed or raw. Gives the version of the file as well.
+///
+/// # Errors
+/// If `bytes` are not a whole file of a known version, or contradict themselves so that nothing can be trusted.
+pub fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
+    if is_processed(bytes) { read::read(bytes) } else { raw::read(bytes) }
+}
+
+/// Whether `bytes` look like a Firefox profile.
 pub fn sniff(bytes: &[u8]) -> bool {
-    let meta = top_level_keys(bytes).find(|(key, _)| *key == b"meta");
-    meta.is_some_and(|(_, meta)| top_level_keys(meta).any(|(key, _)| key == VERSION_KEY))
+    is_processed(bytes) || raw::sniff(bytes)
+}
+
+/// Whether `bytes` look like a processed Firefox profile: a JSON object whose `meta` has its version, or (the first files did
+/// not say) whose threads have strings of their own.
+fn is_processed(bytes: &[u8]) -> bool {
+    let Some((_, meta)) = top_level_keys(bytes).find(|(key, _)| *key == b"meta") else { return false };
+    top_level_keys(meta).any(|(key, _)| key == VERSION_KEY) || is_first_version(bytes)
+}
+
+fn is_first_version(bytes: &[u8]) -> bool {
+    let threads = top_level_keys(bytes).find(|(key, _)| *key == b"threads");
+    let first = threads.and_then(|(_, threads)| threads.strip_prefix(b"["));
+    first.is_some_and(|first| top_level_keys(first).any(|(key, _)| key == b"stringArray"))
 }

@@ -1,4 +1,4 @@
-//! pprof files (gzip around the message of `profile.proto`), as Go's runtime writes them.
+//! pprof files (gzip around the message of `profile.proto`): those of any tool are read, and written as Go's runtime does.
 //!
 //! * Samples are added up: one row for each distinct stack and set of labels, with the count and the CPU time. Times of
 //!   samples are not kept. A thread is three labels: `thread_name`, `tid`, `pid`.
@@ -11,18 +11,31 @@
 //! * Waits are written on request only ([`WriteOptions::off_cpu`](super::WriteOptions::off_cpu)), as a sample type of their
 //!   own, `wall`: CPU time and time spent waiting. Slices, markers, flows and counters have no place.
 //!
+//! Rows of a file become samples without times: `samples/count` is their weight, `cpu` in any unit of time their CPU time, and
+//! what else they count a further value each. Labels that name a thread or process are taken for that. Functions that the
+//! file wants hidden (`drop_frames`) are shown, which pprof does not do, and said; they are kept, so that pprof still hides
+//! them in what is written. Rows that are read are written as they are, not added up, and comments and the like come back,
+//! so that a profile is the same from the first reading on.
+//!
 //! | file | concept |
 //! |------|---------|
 //! | `schema` | the file's own structure |
+//! | `names` | names that stand for what the format has no field for |
+//! | `wire` | fields of a message, walked over in place |
 //! | `recognize` | whether some bytes are such a file |
+//! | `read/…` | file to model, samples one by one |
 //! | `write/…` | model to file, as a stream of parts |
 
+mod names;
+mod read;
 mod recognize;
 mod schema;
+mod wire;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use read::read;
 pub use recognize::{begins, sniff};
 pub use write::write;

@@ -65,7 +65,7 @@ pub(super) struct Sample {
 }
 
 /// Either a text or a number.
-#[derive(Clone, Copy, PartialEq, Message)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Message)]
 pub(super) struct Label {
     #[prost(int64, tag = "1")]
     pub key: i64,

@@ -1,176 +1,400 @@
-//! What code is made of: strings, categories, libraries, resources, sources, symbols, crates.
+//! What code is made of: strings, categories, libraries, resources, sources, symbols, crates; and the stacks made of it.
+//! Tables are shared by all threads, or each thread has its own.
 
 use super::super::extension::Extension;
 use super::super::names::{COLORS, RESOURCE_KINDS, SYMBOL_STATUSES, value};
-use super::super::number::Text;
-use super::super::schema::{File, Shared};
+use super::super::schema::{File, Lib, NativeSymbols, ResourceTable, Row, SourceLocations, Sources, Str, Tables};
+use super::repair::{Repairs, entry, stored};
 use super::rows::{Rows, own, same_length, wrong};
 use super::{function, stack};
 use crate::format::ReadError;
 use crate::model::{
-    Category, CategoryId, Crate, CrateId, Library, LibraryId, NativeSymbol, NativeSymbolId, ProfileBuilder, Resource,
-    ResourceId, Source, SourceId, StackId, StringId, SymbolStatus,
+    Category, CategoryId, Color, Crate, CrateId, Library, LibraryId, NativeSymbol, NativeSymbolId, ProfileBuilder,
+    Resource, ResourceId, ResourceKind, Source, SourceId, SourceLocation, SourceLocationId, StackId, StringId,
+    SymbolStatus,
 };
 
-/// What the rows of the shared tables became.
+/// What the rows of tables became that all threads share.
 pub(super) struct Code {
+    /// Those of the shared string table, if there is one.
     pub strings: Rows<StringId>,
     pub categories: Rows<CategoryId>,
+    /// The category of what has none.
+    pub default_category: CategoryId,
     pub libraries: Rows<LibraryId>,
-    pub stacks: Rows<StackId>,
-    pub resources: Rows<ResourceId>,
     pub sources: Rows<SourceId>,
+    pub locations: Rows<SourceLocationId>,
+    pub stacks: Rows<StackId>,
     pub crates: Rows<CrateId>,
-    pub symbols: Rows<NativeSymbolId>,
+}
+
+/// What the rows of a set of tables became.
+#[derive(Default)]
+pub(super) struct TableRows {
+    pub resources: Vec<Option<ResourceId>>,
+    pub symbols: Vec<Option<NativeSymbolId>>,
+}
+
+/// The tables that are being read, and what their rows refer to.
+pub(super) struct Place<'p> {
+    /// Where they stand in the file, with a full stop: `shared.`.
+    pub at: &'p str,
+    pub strings: &'p Rows<StringId>,
+    pub libraries: &'p Rows<LibraryId>,
+    pub categories: &'p Rows<CategoryId>,
+    pub sources: &'p Rows<SourceId>,
+    pub locations: &'p Rows<SourceLocationId>,
+    pub crates: &'p Rows<CrateId>,
 }
 
 impl Code {
-    pub(super) fn read(builder: &mut ProfileBuilder, file: &File) -> Result<Self, ReadError> {
-        let extension = file.meta.traceview.as_ref();
-        let shared = &file.shared;
-        let mut code = Self {
-            strings: Rows::new("shared.stringArray"),
-            categories: Rows::new("meta.categories"),
-            libraries: Rows::new("libs"),
-            stacks: Rows::new("shared.stackTable"),
-            resources: Rows::new("shared.resourceTable"),
-            sources: Rows::new("shared.sources"),
-            crates: Rows::new("meta.traceview.crates"),
-            symbols: Rows::new("shared.nativeSymbols"),
+    pub(super) fn read(
+        builder: &mut ProfileBuilder,
+        file: &mut File<'_>,
+        extension: Option<&Extension>,
+        repairs: &mut Repairs,
+    ) -> Result<Self, ReadError> {
+        let shared = file.shared.take().unwrap_or_default();
+        let strings = strings(builder, shared.string_array.as_deref().unwrap_or_default(), extension)?;
+        let (categories, default_category) = match extension {
+            Some(extension) => own_categories(builder, &strings, file, extension)?,
+            None => categories(builder, file, repairs),
         };
-        let strings = own(extension.map(|extension| extension.rows.strings), shared.string_array.len(), "strings")?;
-        for text in &shared.string_array[..strings] {
-            code.strings.push(builder.string(&text.0));
-        }
-        code.read_categories(builder, file)?;
-        code.read_libraries(builder, file)?;
-        code.read_resources(builder, shared)?;
-        code.read_symbols(builder, shared)?;
-        if let Some(extension) = extension {
-            code.read_crates(builder, extension)?;
-        }
-        let functions = function::read(builder, &code, shared, extension)?;
-        let frames = stack::frames(builder, &code, &functions, shared, extension)?;
-        code.stacks = stack::stacks(builder, &frames, shared, extension)?;
+        let libraries = libraries(builder, file.libs.as_deref().unwrap_or_default(), extension)?;
+        let sources = read_sources(builder, &strings, shared.sources.as_ref(), repairs);
+        let locations = read_locations(builder, &sources, shared.source_locations.as_ref(), repairs);
+        let crates = extension.map_or_else(|| Ok(Rows::new("")), |extension| crates(builder, &strings, extension))?;
+        let mut code = Self {
+            strings,
+            categories,
+            default_category,
+            libraries,
+            sources,
+            locations,
+            stacks: Rows::new("shared.stackTable"),
+            crates,
+        };
+        note_unknown_columns(&shared, "shared.", repairs);
+        code.stacks =
+            code.place("shared.", &code.strings, &code.libraries).stacks(builder, shared, extension, repairs)?;
         Ok(code)
     }
 
-    fn read_categories(&mut self, builder: &mut ProfileBuilder, file: &File) -> Result<(), ReadError> {
-        let color = |name: &str, at: std::fmt::Arguments<'_>| {
-            value(&COLORS, &name).ok_or_else(|| wrong(at, format_args!("unknown colour {name:?}")))
+    pub(super) fn place<'p>(
+        &'p self,
+        at: &'p str,
+        strings: &'p Rows<StringId>,
+        libraries: &'p Rows<LibraryId>,
+    ) -> Place<'p> {
+        let Self { categories, sources, locations, crates, .. } = self;
+        Place { at, strings, libraries, categories, sources, locations, crates }
+    }
+}
+
+impl Place<'_> {
+    /// Reads a set of tables; gives what its stacks became.
+    pub(super) fn stacks(
+        &self,
+        builder: &mut ProfileBuilder,
+        tables: Tables<'_>,
+        extension: Option<&Extension>,
+        repairs: &mut Repairs,
+    ) -> Result<Rows<StackId>, ReadError> {
+        let rows = TableRows {
+            resources: self.resources(builder, tables.resource_table.as_ref(), repairs),
+            symbols: self.symbols(builder, tables.native_symbols.as_ref(), repairs),
         };
-        if let Some(extension) = &file.meta.traceview {
-            own(Some(extension.rows.categories), file.meta.categories.len(), "categories")?;
-            for (row, category) in extension.categories.iter().enumerate() {
-                let at = format_args!("meta.traceview.categories[{row}]").to_string();
-                let color = color(&category.color, format_args!("{at}.color"))?;
-                let name = self.strings.get(category.name, format_args!("{at}.name"))?;
-                let subcategories = self.strings.all(&category.subcategories, format_args!("{at}.subcategories"))?;
-                self.categories.push(builder.add_category(Category { name, color, subcategories }));
+        let functions =
+            function::read(builder, self, &rows, &tables.func_table.unwrap_or_default(), extension, repairs)?;
+        let frame_table = tables.frame_table.unwrap_or_default();
+        let frames = stack::frames(builder, self, &rows, &functions, &frame_table, extension, repairs)?;
+        drop(frame_table);
+        stack::stacks(builder, self, &frames, &tables.stack_table.unwrap_or_default(), extension, repairs)
+    }
+
+    fn resources(
+        &self,
+        builder: &mut ProfileBuilder,
+        table: Option<&ResourceTable<'_>>,
+        repairs: &mut Repairs,
+    ) -> Vec<Option<ResourceId>> {
+        let Some(table) = table else { return Vec::new() };
+        let at = format!("{}resourceTable", self.at);
+        // Old files have short columns here: what is missing at the end is none.
+        let names = stored(table.name.as_ref()).max(stored(table.kind.as_ref()));
+        let count = repairs.rows(&at, table.length, &[("name", names)], &[]);
+        let mut resources = Vec::with_capacity(count);
+        for row in 0..count {
+            let place = |column: &'static str| {
+                let at = &at;
+                move || format!("{at}.{column}[{row}]")
+            };
+            let kind = repairs.number(entry(table.kind.as_ref(), row), place("type"));
+            let known = kind.map(|word| value(&RESOURCE_KINDS, &u8::try_from(word).unwrap_or(u8::MAX)));
+            if known == Some(None) {
+                repairs.not_a_number(place("type"));
             }
-            return Ok(());
+            let name = repairs.row(self.strings, entry(table.name.as_ref(), row), place("name"));
+            let name = name.unwrap_or_else(|| builder.string("<unnamed resource>"));
+            resources.push(Some(builder.resource(Resource {
+                name,
+                kind: known.flatten().unwrap_or(ResourceKind::Unknown),
+                library: repairs.row(self.libraries, entry(table.lib.as_ref(), row), place("lib")),
+                host: repairs.row(self.strings, entry(table.host.as_ref(), row), place("host")),
+            })));
         }
-        for (row, category) in file.meta.categories.iter().enumerate() {
-            let color = color(&category.color, format_args!("meta.categories[{row}].color"))?;
-            let name = builder.string(&category.name.0);
-            let mut subcategories: Vec<_> = category.subcategories.iter().map(|text| builder.string(&text.0)).collect();
-            if subcategories.is_empty() {
-                subcategories.push(builder.string("Other"));
-            }
-            self.categories.push(builder.add_category(Category { name, color, subcategories }));
-        }
-        Ok(())
+        resources
     }
 
-    fn read_libraries(&mut self, builder: &mut ProfileBuilder, file: &File) -> Result<(), ReadError> {
-        let statuses = file.meta.traceview.as_ref().map(|extension| &extension.symbol_status[..]);
-        if let Some(statuses) = statuses {
-            same_length(format_args!("meta.traceview"), file.libs.len(), &[("symbolStatus", statuses.len())])?;
-        }
-        for (row, lib) in file.libs.iter().enumerate() {
-            let status = statuses.map(|statuses| statuses[row]);
-            let symbols = match status {
-                Some(word) => value(&SYMBOL_STATUSES, &word).ok_or_else(|| {
-                    wrong(format_args!("meta.traceview.symbolStatus[{row}]"), format_args!("unknown status {word}"))
-                })?,
-                None => SymbolStatus::Unknown,
-            };
-            let arch = lib.arch.as_ref().map_or("", |arch| &arch.0);
-            let library = Library {
-                name: builder.string(&lib.name.0),
-                path: builder.string(&lib.path.0),
-                debug_name: builder.string(&lib.debug_name.0),
-                debug_path: builder.string(&lib.debug_path.0),
-                code_id: lib.code_id.as_ref().map(|id| builder.string(&id.0)),
-                breakpad_id: builder.string(&lib.breakpad_id.0),
-                arch: builder.string(arch),
-                symbols,
-            };
-            self.libraries.push(builder.add_library(library));
-        }
-        Ok(())
-    }
-
-    fn read_resources(&mut self, builder: &mut ProfileBuilder, shared: &Shared) -> Result<(), ReadError> {
-        let table = &shared.resource_table;
-        let columns = [
-            ("name", table.name.len()),
-            ("lib", table.lib.len()),
-            ("host", table.host.len()),
-            ("type", table.kind.len()),
+    fn symbols(
+        &self,
+        builder: &mut ProfileBuilder,
+        table: Option<&NativeSymbols<'_>>,
+        repairs: &mut Repairs,
+    ) -> Vec<Option<NativeSymbolId>> {
+        let Some(table) = table else { return Vec::new() };
+        let at = format!("{}nativeSymbols", self.at);
+        let required = [
+            ("libIndex", stored(table.lib_index.as_ref())),
+            ("address", stored(table.address.as_ref())),
+            ("name", stored(table.name.as_ref())),
         ];
-        same_length(format_args!("shared.resourceTable"), table.length, &columns)?;
-        for row in 0..table.length {
-            let word = table.kind[row];
-            let at = |column: &str| format!("shared.resourceTable.{column}[{row}]");
-            let resource = Resource {
-                name: self.strings.get(table.name[row], format_args!("{}", at("name")))?,
-                kind: value(&RESOURCE_KINDS, &word)
-                    .ok_or_else(|| wrong(format_args!("{}", at("type")), format_args!("unknown type {word}")))?,
-                library: self.libraries.optional(table.lib[row], format_args!("{}", at("lib")))?,
-                host: self.strings.optional(table.host[row], format_args!("{}", at("host")))?,
+        let count =
+            repairs.rows(&at, table.length, &required, &[("functionSize", stored(table.function_size.as_ref()))]);
+        let mut symbols = Vec::with_capacity(count);
+        for row in 0..count {
+            let place = |column: &'static str| {
+                let at = &at;
+                move || format!("{at}.{column}[{row}]")
             };
-            self.resources.push(builder.resource(resource));
+            let library = repairs.row(self.libraries, entry(table.lib_index.as_ref(), row), place("libIndex"));
+            let name = repairs.row(self.strings, entry(table.name.as_ref(), row), place("name"));
+            let address = entry(table.address.as_ref(), row).0;
+            // Without an address it says no more than its function does; old files have such.
+            symbols.push(match (library, name, address) {
+                (Some(library), Some(name), Some(address)) => {
+                    let size = entry(table.function_size.as_ref(), row).0;
+                    Some(builder.native_symbol(NativeSymbol { library, address, name, size }))
+                }
+                _ => None,
+            });
         }
-        let table = &shared.sources;
-        let columns = [("filename", table.filename.len()), ("id", table.id.len()), ("content", table.content.len())];
-        same_length(format_args!("shared.sources"), table.length, &columns)?;
-        for row in 0..table.length {
-            let mut text = |text: &Option<Text>| text.as_ref().map(|text| builder.string(&text.0));
-            let (id, content) = (text(&table.id[row]), text(&table.content[row]));
-            let path = self.strings.get(table.filename[row], format_args!("shared.sources.filename[{row}]"))?;
-            self.sources.push(builder.source(Source { path, id, content }));
-        }
-        Ok(())
+        symbols
     }
+}
 
-    fn read_symbols(&mut self, builder: &mut ProfileBuilder, shared: &Shared) -> Result<(), ReadError> {
-        let table = &shared.native_symbols;
-        let columns = [
-            ("libIndex", table.lib_index.len()),
-            ("address", table.address.len()),
-            ("name", table.name.len()),
-            ("functionSize", table.function_size.len()),
-        ];
-        same_length(format_args!("shared.nativeSymbols"), table.length, &columns)?;
-        for row in 0..table.length {
-            let library =
-                self.libraries.get(table.lib_index[row], format_args!("shared.nativeSymbols.libIndex[{row}]"))?;
-            let name = self.strings.get(table.name[row], format_args!("shared.nativeSymbols.name[{row}]"))?;
-            let symbol = NativeSymbol { library, address: table.address[row], name, size: table.function_size[row] };
-            self.symbols.push(builder.native_symbol(symbol));
-        }
-        Ok(())
+/// The strings of a table, those of a file of our own without what its writer added.
+pub(super) fn strings(
+    builder: &mut ProfileBuilder,
+    texts: &[Option<Str<'_>>],
+    extension: Option<&Extension>,
+) -> Result<Rows<StringId>, ReadError> {
+    let mut rows = Rows::new("the string table");
+    let count = own(extension.map(|extension| extension.rows.strings), texts.len(), "strings")?;
+    for text in &texts[..count] {
+        rows.push(builder.string(text.as_ref().map_or("", |text| &text.0)));
     }
+    Ok(rows)
+}
 
-    fn read_crates(&mut self, builder: &mut ProfileBuilder, extension: &Extension) -> Result<(), ReadError> {
-        let table = &extension.crates;
-        same_length(format_args!("meta.traceview.crates"), table.name.len(), &[("version", table.version.len())])?;
-        let names = self.strings.all(&table.name, format_args!("meta.traceview.crates.name"))?;
-        let versions = self.strings.all_optional(&table.version, format_args!("meta.traceview.crates.version"))?;
-        for (name, version) in names.into_iter().zip(versions) {
-            self.crates.push(builder.add_crate(Crate { name, version }));
+/// The libraries of a list, the same ones for the same rows.
+pub(super) fn libraries(
+    builder: &mut ProfileBuilder,
+    libs: &[Lib<'_>],
+    extension: Option<&Extension>,
+) -> Result<Rows<LibraryId>, ReadError> {
+    let statuses = extension.map(|extension| &extension.symbol_status[..]);
+    if let Some(statuses) = statuses {
+        same_length(format_args!("meta.traceview"), libs.len(), &[("symbolStatus", statuses.len())])?;
+    }
+    let mut rows = Rows::new("libs");
+    for (row, lib) in libs.iter().enumerate() {
+        let symbols = match statuses.map(|statuses| statuses[row]) {
+            Some(word) => value(&SYMBOL_STATUSES, &word).ok_or_else(|| {
+                wrong(format_args!("meta.traceview.symbolStatus[{row}]"), format_args!("unknown status {word}"))
+            })?,
+            None => SymbolStatus::Unknown,
+        };
+        let library = library(builder, lib, symbols);
+        rows.push(builder.add_library(library));
+    }
+    Ok(rows)
+}
+
+pub(super) fn library(builder: &mut ProfileBuilder, lib: &Lib<'_>, symbols: SymbolStatus) -> Library {
+    let mut text = |text: &Option<Str<'_>>| builder.string(text.as_ref().map_or("", |text| &text.0));
+    Library {
+        name: text(&lib.name),
+        path: text(&lib.path),
+        debug_name: text(&lib.debug_name),
+        debug_path: text(&lib.debug_path),
+        breakpad_id: text(&lib.breakpad_id),
+        arch: text(&lib.arch),
+        code_id: lib.code_id.as_ref().map(|id| builder.string(&id.0)),
+        symbols,
+    }
+}
+
+fn own_categories(
+    builder: &mut ProfileBuilder,
+    strings: &Rows<StringId>,
+    file: &File<'_>,
+    extension: &Extension,
+) -> Result<(Rows<CategoryId>, CategoryId), ReadError> {
+    let in_file = file.meta.as_ref().and_then(|meta| meta.categories.as_ref()).map_or(0, Vec::len);
+    own(Some(extension.rows.categories), in_file, "categories")?;
+    let mut rows = Rows::new("meta.traceview.categories");
+    for (row, category) in extension.categories.iter().enumerate() {
+        let at = format!("meta.traceview.categories[{row}]");
+        let unknown = || wrong(format_args!("{at}.color"), format_args!("unknown colour {:?}", category.color));
+        let color = value(&COLORS, &&*category.color).ok_or_else(unknown)?;
+        let name = strings.get(category.name, format_args!("{at}.name"))?;
+        let subcategories = strings.all(&category.subcategories, format_args!("{at}.subcategories"))?;
+        rows.push(builder.add_category(Category { name, color, subcategories }));
+    }
+    // Nothing of our own lacks a category that needs one.
+    let default = rows.find(0).unwrap_or_else(|| CategoryId::new(0));
+    Ok((rows, default))
+}
+
+fn categories(builder: &mut ProfileBuilder, file: &File<'_>, repairs: &mut Repairs) -> (Rows<CategoryId>, CategoryId) {
+    let mut rows = Rows::new("meta.categories");
+    let in_file = file.meta.as_ref().and_then(|meta| meta.categories.as_deref());
+    if in_file.is_none() {
+        repairs.missing(|| "meta.categories".to_owned());
+    }
+    let mut grey = None;
+    for (row, category) in in_file.unwrap_or_default().iter().enumerate() {
+        let color_name = category.color.as_ref().map_or("", |color| &color.0);
+        let color = value(&COLORS, &color_name).unwrap_or_else(|| {
+            let message = "categories with colours that no tool knows are drawn grey";
+            repairs.note("colour-unknown", message, || format!("meta.categories[{row}].color: {color_name:?}"));
+            Color::Grey
+        });
+        let name = builder.string(category.name.as_ref().map_or("", |name| &name.0));
+        let texts = category.subcategories.iter().flatten();
+        let mut subcategories: Vec<_> =
+            texts.map(|text| builder.string(text.as_ref().map_or("", |text| &text.0))).collect();
+        if subcategories.is_empty() {
+            subcategories.push(builder.string("Other"));
         }
-        Ok(())
+        let id = builder.add_category(Category { name, color, subcategories });
+        rows.push(id);
+        if color_name == "grey" {
+            grey.get_or_insert(id);
+        }
+    }
+    let default = grey.unwrap_or_else(|| {
+        if in_file.is_some() {
+            let message = "there is no grey category, which is the default one: added";
+            repairs.note("no-default-category", message, || "meta.categories".to_owned());
+        }
+        let other = builder.string("Other");
+        builder.add_category(Category { name: other, color: Color::Grey, subcategories: vec![other] })
+    });
+    (rows, default)
+}
+
+fn read_sources(
+    builder: &mut ProfileBuilder,
+    strings: &Rows<StringId>,
+    table: Option<&Sources<'_>>,
+    repairs: &mut Repairs,
+) -> Rows<SourceId> {
+    let mut rows = Rows::new("shared.sources");
+    let Some(table) = table else { return rows };
+    let at = "shared.sources";
+    // Before version 61 the ids had another name.
+    let ids = table.id.as_ref().or(table.uuid.as_ref());
+    let optional = [
+        ("id", stored(ids)),
+        ("startLine", stored(table.start_line.as_ref())),
+        ("startColumn", stored(table.start_column.as_ref())),
+        ("sourceMapURL", stored(table.source_map_url.as_ref())),
+        ("content", stored(table.content.as_ref())),
+    ];
+    let count = repairs.rows(at, table.length, &[("filename", stored(table.filename.as_ref()))], &optional);
+    for row in 0..count {
+        let place = |column: &'static str| move || format!("{at}.{column}[{row}]");
+        let mut text = |column: Option<&Vec<Option<Str<'_>>>>| {
+            column.and_then(|column| column.get(row)).and_then(Option::as_ref).map(|text| builder.string(&text.0))
+        };
+        let (id, content) = (text(ids), text(table.content.as_ref()));
+        let path = repairs.row(strings, entry(table.filename.as_ref(), row), place("filename"));
+        let path = path.unwrap_or_else(|| builder.string(""));
+        rows.push(builder.source(Source {
+            id,
+            content,
+            start_line: repairs.number(entry(table.start_line.as_ref(), row), place("startLine")).unwrap_or(1),
+            start_column: repairs.number(entry(table.start_column.as_ref(), row), place("startColumn")).unwrap_or(1),
+            map_url: repairs.row(strings, entry(table.source_map_url.as_ref(), row), place("sourceMapURL")),
+            ..Source::at(path)
+        }));
+    }
+    rows
+}
+
+fn read_locations(
+    builder: &mut ProfileBuilder,
+    sources: &Rows<SourceId>,
+    table: Option<&SourceLocations<'_>>,
+    repairs: &mut Repairs,
+) -> Rows<SourceLocationId> {
+    let mut rows = Rows::new("shared.sourceLocationTable");
+    let Some(table) = table else { return rows };
+    let at = "shared.sourceLocationTable";
+    let required = [
+        ("source", stored(table.source.as_ref())),
+        ("line", stored(table.line.as_ref())),
+        ("column", stored(table.column.as_ref())),
+    ];
+    let count = repairs.rows(at, table.length, &required, &[]);
+    for row in 0..count {
+        let source: Row = entry(table.source.as_ref(), row);
+        let source = repairs.row(sources, source, || format!("{at}.source[{row}]"));
+        // A place in no file keeps its row, so that the others keep theirs.
+        let source = source.unwrap_or_else(|| {
+            let path = builder.string("");
+            builder.source(Source::at(path))
+        });
+        let line = repairs.number(entry(table.line.as_ref(), row), || format!("{at}.line[{row}]"));
+        let column = repairs.number(entry(table.column.as_ref(), row), || format!("{at}.column[{row}]"));
+        rows.push(builder.source_location(SourceLocation { source, line, column }));
+    }
+    rows
+}
+
+fn crates(
+    builder: &mut ProfileBuilder,
+    strings: &Rows<StringId>,
+    extension: &Extension,
+) -> Result<Rows<CrateId>, ReadError> {
+    let table = &extension.crates;
+    same_length(format_args!("meta.traceview.crates"), table.name.len(), &[("version", table.version.len())])?;
+    let names = strings.all(&table.name, format_args!("meta.traceview.crates.name"))?;
+    let versions = strings.all_optional(&table.version, format_args!("meta.traceview.crates.version"))?;
+    let mut rows = Rows::new("meta.traceview.crates");
+    for (name, version) in names.into_iter().zip(versions) {
+        rows.push(builder.add_crate(Crate { name, version }));
+    }
+    Ok(rows)
+}
+
+/// Columns that no version has cannot be carried along: rows that are equal without them become one.
+pub(super) fn note_unknown_columns(tables: &Tables<'_>, at: &str, repairs: &mut Repairs) {
+    let message = "columns of shared tables that no version of the format has are left out";
+    let kept = [
+        ("stackTable", tables.stack_table.as_ref().map(|table| &table.kept)),
+        ("frameTable", tables.frame_table.as_ref().map(|table| &table.kept)),
+        ("funcTable", tables.func_table.as_ref().map(|table| &table.kept)),
+        ("resourceTable", tables.resource_table.as_ref().map(|table| &table.kept)),
+        ("nativeSymbols", tables.native_symbols.as_ref().map(|table| &table.kept)),
+        ("sources", tables.sources.as_ref().map(|table| &table.kept)),
+        ("sourceLocationTable", tables.source_locations.as_ref().map(|table| &table.kept)),
+    ];
+    for (table, kept) in kept {
+        for (key, _) in kept.into_iter().flatten() {
+            repairs.note("column-unknown", message, || format!("{at}{table}.{key}"));
+        }
     }
 }

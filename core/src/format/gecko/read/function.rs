@@ -2,11 +2,12 @@
 
 use super::super::extension::Extension;
 use super::super::names::{FUNCTION_KINDS, value};
-use super::super::schema::Shared;
-use super::code::Code;
+use super::super::schema::FuncTable;
+use super::code::{Place, TableRows};
+use super::repair::{Repairs, entry, stored};
 use super::rows::{Rows, apply, own, same_length, wrong};
 use crate::format::ReadError;
-use crate::model::{Function, FunctionId, FunctionKind, ProfileBuilder};
+use crate::model::{Function, FunctionId, FunctionKind, ProfileBuilder, Source};
 
 const AT: &str = "meta.traceview.functions";
 
@@ -14,69 +15,84 @@ const AT: &str = "meta.traceview.functions";
 pub(super) struct Functions {
     /// By row of the file.
     pub in_file: Rows<FunctionId>,
-    /// By row of the model that was written; the same as `in_file` in files of other tools.
+    /// By row of the model that was written; empty in files of other tools.
     pub own: Rows<FunctionId>,
 }
 
 pub(super) fn read(
     builder: &mut ProfileBuilder,
-    code: &Code,
-    shared: &Shared,
+    place: &Place<'_>,
+    rows: &TableRows,
+    table: &FuncTable<'_>,
     extension: Option<&Extension>,
+    repairs: &mut Repairs,
 ) -> Result<Functions, ReadError> {
-    let table = &shared.func_table;
-    let columns = [
-        ("name", table.name.len()),
-        ("isJS", table.is_js.len()),
-        ("resource", table.resource.len()),
-        ("source", table.source.len()),
-        ("lineNumber", table.line_number.len()),
-        ("columnNumber", table.column_number.len()),
+    let at = format!("{}funcTable", place.at);
+    // Older files have another column in place of `source`, and some tools leave out what they have no use for.
+    let optional = [
+        ("isJS", stored(table.is_js.as_ref())),
+        ("relevantForJS", stored(table.relevant_for_js.as_ref())),
+        ("resource", stored(table.resource.as_ref())),
+        ("source", stored(table.source.as_ref())),
+        ("fileName", stored(table.file_name.as_ref())),
+        ("lineNumber", stored(table.line_number.as_ref())),
+        ("columnNumber", stored(table.column_number.as_ref())),
+        ("originalLocation", stored(table.original_location.as_ref())),
     ];
-    same_length(format_args!("shared.funcTable"), table.length, &columns)?;
-    let rows = own(extension.map(|extension| extension.rows.functions), table.length, "functions")?;
-    let as_in_file = (0..rows).map(|row| as_in_file(code, shared, row)).collect::<Result<Vec<_>, _>>()?;
+    let in_file = repairs.rows(&at, table.length, &[("name", stored(table.name.as_ref()))], &optional);
+    let count = own(extension.map(|extension| extension.rows.functions), in_file, "functions")?;
     let mut functions = Functions { in_file: Rows::new("shared.funcTable"), own: Rows::new(AT) };
-    match extension {
-        Some(extension) => told_apart(builder, code, &as_in_file, extension, &mut functions)?,
-        None => {
-            for function in as_in_file {
-                let id = builder.function(function);
-                functions.in_file.push(id);
-                functions.own.push(id);
-            }
-        }
+    if let Some(extension) = extension {
+        let as_in_file: Vec<_> =
+            (0..count).map(|row| as_in_file(builder, place, rows, table, &at, row, repairs)).collect();
+        told_apart(builder, place, &as_in_file, extension, &mut functions)?;
+        return Ok(functions);
+    }
+    for row in 0..count {
+        let function = as_in_file(builder, place, rows, table, &at, row, repairs);
+        functions.in_file.push(builder.function(function));
     }
     Ok(functions)
 }
 
 /// A function as the file's own columns have it.
-fn as_in_file(code: &Code, shared: &Shared, row: usize) -> Result<Function, ReadError> {
-    let table = &shared.func_table;
-    let resource = match table.resource[row] {
-        -1 => None,
-        resource => {
-            let at = |what| format!("shared.funcTable.{what}[{row}]");
-            let in_range = u32::try_from(resource)
-                .map_err(|_| wrong(format_args!("{}", at("resource")), format_args!("{resource} is not a row")))?;
-            Some(code.resources.get(in_range, format_args!("{}", at("resource")))?)
-        }
-    };
-    Ok(Function {
-        name: code.strings.get(table.name[row], format_args!("shared.funcTable.name[{row}]"))?,
-        full_name: None,
+fn as_in_file(
+    builder: &mut ProfileBuilder,
+    place: &Place<'_>,
+    rows: &TableRows,
+    table: &FuncTable<'_>,
+    at: &str,
+    row: usize,
+    repairs: &mut Repairs,
+) -> Function {
+    let path = |column: &'static str| move || format!("{at}.{column}[{row}]");
+    let name = repairs.row(place.strings, entry(table.name.as_ref(), row), path("name"));
+    let name = name.unwrap_or_else(|| builder.string("(unknown)"));
+    let mut source = repairs.row(place.sources, entry(table.source.as_ref(), row), path("source"));
+    if source.is_none() {
+        let file = repairs.row(place.strings, entry(table.file_name.as_ref(), row), path("fileName"));
+        source = file.map(|file| builder.source(Source::at(file)));
+    }
+    let resource = repairs.optional_row(&rows.resources, entry(table.resource.as_ref(), row), path("resource"));
+    Function {
         resource,
-        source: code.sources.optional(table.source[row], format_args!("shared.funcTable.source[{row}]"))?,
-        line: table.line_number[row],
-        column: table.column_number[row],
-        origin: None,
-        kind: if table.is_js[row] { FunctionKind::Script } else { FunctionKind::Native },
-    })
+        source,
+        line: repairs.line(entry(table.line_number.as_ref(), row), path("lineNumber")),
+        column: repairs.line(entry(table.column_number.as_ref(), row), path("columnNumber")),
+        kind: if entry(table.is_js.as_ref(), row).0 { FunctionKind::Script } else { FunctionKind::Native },
+        relevant_for_script: entry(table.relevant_for_js.as_ref(), row).0,
+        original_location: repairs.row(
+            place.locations,
+            entry(table.original_location.as_ref(), row),
+            path("originalLocation"),
+        ),
+        ..Function::named(name)
+    }
 }
 
 fn told_apart(
     builder: &mut ProfileBuilder,
-    code: &Code,
+    place: &Place<'_>,
     in_file: &[Function],
     extension: &Extension,
     functions: &mut Functions,
@@ -101,10 +117,16 @@ fn told_apart(
     }
     let mut lines: Vec<_> = rows.iter().map(|function| function.line).collect();
     let mut columns: Vec<_> = rows.iter().map(|function| function.column).collect();
+    let mut relevant: Vec<_> = rows.iter().map(|function| function.relevant_for_script).collect();
+    let mut originals: Vec<_> = rows.iter().map(|function| function.original_location).collect();
     apply(&table.line, &mut lines, format_args!("{AT}.line"))?;
     apply(&table.column, &mut columns, format_args!("{AT}.column"))?;
-    let full_names = code.strings.all_optional(&table.full_name, format_args!("{AT}.fullName"))?;
-    let origins = code.crates.all_optional(&table.origin, format_args!("{AT}.origin"))?;
+    apply(&table.relevant_for_script, &mut relevant, format_args!("{AT}.relevantForScript"))?;
+    let places = &table.original_location;
+    let locations = place.locations.all_optional(&places.value, format_args!("{AT}.originalLocation.value"))?;
+    apply(&places.with(locations), &mut originals, format_args!("{AT}.originalLocation"))?;
+    let full_names = place.strings.all_optional(&table.full_name, format_args!("{AT}.fullName"))?;
+    let origins = place.crates.all_optional(&table.origin, format_args!("{AT}.origin"))?;
     let mut first: Vec<Option<FunctionId>> = vec![None; in_file.len()];
     for (row, function) in rows.into_iter().enumerate() {
         let word = table.kind[row];
@@ -115,6 +137,8 @@ fn told_apart(
             column: columns[row],
             full_name: full_names[row],
             origin: origins[row],
+            relevant_for_script: relevant[row],
+            original_location: originals[row],
             ..function
         });
         functions.own.push(id);

@@ -1,10 +1,9 @@
 //! What the file says about itself.
 
 use super::super::extension;
-use super::super::schema::Meta;
-use super::rows::{length, moment, optional_time, wrong};
-use crate::format::ReadError;
-use crate::format::gecko::number::{Number, Text};
+use super::super::schema::{Meta, Str, Wide};
+use super::repair::Repairs;
+use super::rows::{length, moment};
 use crate::model::{self, Machine, Nanos, Quality, Spread, Warning};
 
 /// Of a file of our own.
@@ -52,34 +51,36 @@ fn spread((median, p99): (i64, i64)) -> Spread {
 }
 
 /// Of a file of another tool.
-pub(super) fn of_other_tool(meta: &Meta, warnings: Vec<Warning>) -> Result<model::Meta, ReadError> {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| text.0.clone()).filter(|text| !text.is_empty());
-    let interval = Nanos::from_millis_f64(meta.interval).filter(|interval| interval.0 > 0);
-    let not_positive = || wrong(format_args!("meta.interval"), format_args!("{} is not positive", meta.interval));
-    let monotonic = match meta.start_time_as_clock_monotonic_nanoseconds_since_boot {
-        Some(Number::Integer(ns)) => Some(ns),
-        _ => None,
-    };
-    Ok(model::Meta {
+pub(super) fn of_other_tool(meta: &Meta<'_>, repairs: &mut Repairs) -> model::Meta {
+    let text = |text: &Option<Str<'_>>| text.as_ref().map(|text| text.0.to_string()).filter(|text| !text.is_empty());
+    let interval = meta.interval.and_then(|millis| repairs.nanos(millis, || "meta.interval".to_owned()));
+    let interval = interval.filter(|interval| interval.0 > 0);
+    if interval.is_none() {
+        repairs.note("no-interval", "the time between samples is not given", || "meta.interval".to_owned());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a clock that is beyond i64 ns is clamped")]
+    let monotonic = meta.start_monotonic.filter(|ns| ns.is_finite()).map(|ns| ns as i64);
+    let count = |count: Option<Wide>| count.and_then(|count| count.0).and_then(|count| u32::try_from(count).ok());
+    model::Meta {
         name: text(&meta.product).unwrap_or_default(),
         command_line: text(&meta.arguments).into_iter().collect(),
-        start_unix_ns: optional_time(meta.start_time, format_args!("meta.startTime"))?.map(|time| time.0),
+        start_unix_ns: repairs.optional_time(meta.start_time, || "meta.startTime".to_owned()).map(|time| time.0),
         start_monotonic_ns: monotonic,
-        recording_start: optional_time(meta.profiling_start_time, format_args!("meta.profilingStartTime"))?,
-        recording_end: optional_time(meta.profiling_end_time, format_args!("meta.profilingEndTime"))?,
-        interval: Some(interval.ok_or_else(not_positive)?),
+        recording_start: repairs.optional_time(meta.profiling_start_time, || "meta.profilingStartTime".to_owned()),
+        recording_end: repairs.optional_time(meta.profiling_end_time, || "meta.profilingEndTime".to_owned()),
+        interval,
         recorder: text(&meta.imported_from),
         machine: Machine {
             os: text(&meta.oscpu),
             arch: text(&meta.abi),
             cpu_name: text(&meta.cpu_name),
-            logical_cpus: meta.logical_cpus.filter(|cpus| *cpus > 0),
-            physical_cpus: meta.physical_cpus.filter(|cpus| *cpus > 0),
-            memory: meta.main_memory,
+            logical_cpus: count(meta.logical_cpus).filter(|cpus| *cpus > 0),
+            physical_cpus: count(meta.physical_cpus).filter(|cpus| *cpus > 0),
+            memory: meta.main_memory.and_then(|memory| memory.0),
         },
         rustc: None,
         quality: None,
-        warnings,
+        warnings: Vec::new(),
         extra: Vec::new(),
-    })
+    }
 }

@@ -22,6 +22,11 @@ impl<I: Copy> Rows<I> {
         self.ids.push(id);
     }
 
+    /// The id of row `row`, if it exists.
+    pub(super) fn find(&self, row: u32) -> Option<I> {
+        self.ids.get(row as usize).copied()
+    }
+
     /// The id of row `row`, which the file gives at `at`.
     pub(super) fn get(&self, row: u32, at: Arguments<'_>) -> Result<I, ReadError> {
         self.ids.get(row as usize).copied().ok_or_else(|| {
@@ -104,34 +109,6 @@ pub(super) fn ranges(first: &[u32], total: usize, at: Arguments<'_>) -> Result<V
         ranges.push(start..end);
     }
     Ok(ranges)
-}
-
-/// A moment of the file.
-pub(super) fn time(millis: f64, at: Arguments<'_>) -> Result<Time, ReadError> {
-    Time::from_millis_f64(millis).ok_or_else(|| wrong(at, format_args!("{millis} ms is not a time")))
-}
-
-pub(super) fn optional_time(millis: Option<f64>, at: Arguments<'_>) -> Result<Option<Time>, ReadError> {
-    millis.map(|millis| time(millis, at)).transpose()
-}
-
-/// The times of a table, given as they are or as differences.
-pub(super) fn times(
-    time_column: Option<&[f64]>,
-    deltas: Option<&[f64]>,
-    at: Arguments<'_>,
-) -> Result<Vec<Time>, ReadError> {
-    if let Some(column) = time_column {
-        let one = |(row, millis): (usize, &f64)| time(*millis, format_args!("{at}.time[{row}]"));
-        return column.iter().enumerate().map(one).collect();
-    }
-    let deltas = deltas.ok_or_else(|| wrong(at, "neither time nor timeDeltas"))?;
-    let mut now = 0.0;
-    let one = |(row, delta): (usize, &f64)| {
-        now += delta;
-        time(now, format_args!("{at}.timeDeltas[{row}]"))
-    };
-    deltas.iter().enumerate().map(one).collect()
 }
 
 /// Times or lengths of `traceview`.

@@ -1,43 +1,114 @@
-//! Threads: samples, and what `traceview` says about them.
+//! Threads and their processes, and what `traceview` says about them.
+
+use rustc_hash::FxHashMap;
 
 use super::super::extension as key;
-use super::super::names::{WAIT_REASONS, WEIGHT_UNITS, value};
-use super::super::number::{Exact, Number};
-use super::super::schema::{self, Meta, Thread as FileThread};
-use super::code::Code;
-use super::extension::os_id;
+use super::super::names::{WAIT_REASONS, value};
+use super::super::schema::{File, Id, Lib, Samples, Tables, Thread as FileThread};
+use super::code::{self, Code};
 use super::marker::Markers;
-use super::rows::{Rows, apply, length, moment, optional_time, same_length, times, unchecked, wrong};
+use super::repair::Repairs;
+use super::rows::{Rows, length, moment, same_length, unchecked, wrong};
+use super::{allocation, kept, samples};
 use crate::format::ReadError;
-use crate::format::import_report::{ImportReport, Note};
 use crate::model::{
-    CpuDelta, LabelSetId, Nanos, OsId, Process, ProcessId, ProfileBuilder, SampleFlags, SampleTable, Slice, SliceTable,
-    Thread, ThreadUsage, Time, ValueColumn, ValueTypeId, Values, Wait, WaitTable, WeightUnit,
+    Kept, LabelSetId, LibraryId, Mapping, Nanos, OsId, Pause, Process, ProcessId, ProfileBuilder, Slice, SliceTable,
+    StackId, StringId, SymbolStatus, Thread, ThreadUsage, Time, ValueTypeId, Wait, WaitTable,
 };
 
-/// The processes that the threads of a file of another tool name.
-pub(super) fn processes(builder: &mut ProfileBuilder, threads: &[FileThread]) -> Result<Rows<ProcessId>, ReadError> {
-    let mut of_threads = Rows::new("the processes");
-    for (index, thread) in threads.iter().enumerate() {
-        let pid = match os_id(&thread.pid) {
-            OsId::Text(text) => text.parse().map_or(OsId::Text(text), OsId::Number),
-            number @ OsId::Number(_) => number,
-        };
-        let known = builder.tables().processes.iter().position(|process| process.pid == pid);
-        let process = match known {
-            Some(row) => ProcessId::new(row),
-            None => {
-                let at = format!("threads[{index}]");
-                let name = builder.string(thread.process_name.as_ref().map_or(&thread.name.0, |name| &name.0));
-                let start = optional_time(thread.process_startup_time, format_args!("{at}.processStartupTime"))?;
-                let end = optional_time(thread.process_shutdown_time, format_args!("{at}.processShutdownTime"))?;
-                let command_line = Vec::new();
-                builder.add_process(Process { pid, parent: None, name, command_line, start, end, exit: None })
+/// The processes that threads and counters name by their pids.
+#[derive(Default)]
+pub(super) struct Processes {
+    by_pid: FxHashMap<OsId, ProcessId>,
+}
+
+impl Processes {
+    /// The processes of the threads of a file of another tool, one for each thread.
+    pub(super) fn of_threads(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        file: &File<'_>,
+        repairs: &mut Repairs,
+    ) -> Rows<ProcessId> {
+        let mut of_threads = Rows::new("the processes");
+        let mut seen = FxHashMap::default();
+        let mut mains = FxHashMap::default();
+        for (index, thread) in file.threads.iter().flatten().enumerate() {
+            let at = format!("threads[{index}]");
+            let pid = pid_of(&thread.pid);
+            if thread.tid != Id::Missing && seen.insert((pid.clone(), tid_of(&thread.tid)), index).is_some() {
+                let message = "threads with the ids of another one: kept apart";
+                repairs.note("thread-id-twice", message, || format!("{at}.tid"));
             }
-        };
-        of_threads.push(process);
+            if thread.is_main_thread.is_some_and(|flag| flag.0) && mains.insert(pid.clone(), index).is_some() {
+                let message = "processes have several main threads";
+                repairs.note("main-thread-twice", message, || format!("{at}.isMainThread"));
+            }
+            let known = self.by_pid.get(&pid).copied();
+            let process = known.unwrap_or_else(|| {
+                let name = thread.process_name.as_ref().or(thread.name.as_ref());
+                let name = builder.string(name.map_or("", |name| &name.0));
+                let start = repairs.optional_time(thread.process_startup_time, || format!("{at}.processStartupTime"));
+                let end = repairs.optional_time(thread.process_shutdown_time, || format!("{at}.processShutdownTime"));
+                let (start, end) = in_order(repairs, start, end, || format!("{at}.processShutdownTime"));
+                let command_line = Vec::new();
+                let process = Process { pid: pid.clone(), parent: None, name, command_line, start, end, exit: None };
+                let id = builder.add_process(process);
+                self.by_pid.insert(pid, id);
+                id
+            });
+            of_threads.push(process);
+        }
+        of_threads
     }
-    Ok(of_threads)
+
+    /// The process with a pid; added, which `added` is told, if there is none.
+    pub(super) fn find_or_add(&mut self, builder: &mut ProfileBuilder, pid: &OsId, added: impl FnOnce()) -> ProcessId {
+        if let Some(known) = self.by_pid.get(pid) {
+            return *known;
+        }
+        added();
+        let name = builder.string(&pid.to_string());
+        let command_line = Vec::new();
+        let process =
+            Process { pid: pid.clone(), parent: None, name, command_line, start: None, end: None, exit: None };
+        let id = builder.add_process(process);
+        self.by_pid.insert(pid.clone(), id);
+        id
+    }
+}
+
+/// A pid, a number if it is written as one.
+pub(super) fn pid_of(id: &Id) -> OsId {
+    match tid_of(id) {
+        OsId::Text(text) => match text.parse::<i64>() {
+            Ok(number) if number.to_string() == *text => OsId::Number(number),
+            _ => OsId::Text(text),
+        },
+        number @ OsId::Number(_) => number,
+    }
+}
+
+pub(super) fn tid_of(id: &Id) -> OsId {
+    match id {
+        Id::Number(number) => OsId::Number(*number),
+        Id::Text(text) => OsId::Text(text.as_str().into()),
+        Id::Missing => OsId::Text("".into()),
+    }
+}
+
+/// Two moments, without the second if it is before the first.
+fn in_order(
+    repairs: &mut Repairs,
+    start: Option<Time>,
+    end: Option<Time>,
+    place: impl FnOnce() -> String,
+) -> (Option<Time>, Option<Time>) {
+    if matches!((start, end), (Some(start), Some(end)) if end < start) {
+        repairs.note("end-before-start", "what ends before it starts is taken as not ended", place);
+        return (start, None);
+    }
+    (start, end)
 }
 
 /// What threads refer to.
@@ -48,55 +119,161 @@ pub(super) struct Context<'a> {
     pub markers: &'a Markers,
     pub label_sets: Rows<LabelSetId>,
     pub value_types: Rows<ValueTypeId>,
+    /// In which CPU times are given.
+    pub cpu_unit: Option<String>,
+}
+
+/// What the tables of one thread are: its own, or the shared ones.
+struct ThreadTables<'t> {
+    strings: &'t Rows<StringId>,
+    stacks: &'t Rows<StackId>,
+}
+
+/// Libraries of threads, each known once; old files have a list in each thread.
+#[derive(Default)]
+pub(super) struct ThreadLibraries {
+    known: FxHashMap<(StringId, StringId), LibraryId>,
+    mapped: FxHashMap<(ProcessId, LibraryId, u64), ()>,
 }
 
 impl Context<'_> {
     pub(super) fn read(
         &self,
         builder: &mut ProfileBuilder,
-        meta: &Meta,
+        libraries: &mut ThreadLibraries,
         index: usize,
-        file: &FileThread,
-        report: &mut ImportReport,
+        mut file: FileThread<'_>,
+        own: Option<&key::Thread>,
+        repairs: &mut Repairs,
     ) -> Result<Thread, ReadError> {
         let at = format!("threads[{index}]");
-        let extension = match (&meta.traceview, &file.traceview) {
-            (Some(_), None) => return Err(wrong(format_args!("{at}.traceview"), "missing, though meta has it")),
-            (None, _) => None,
-            (Some(_), extension) => extension.as_ref(),
-        };
-        let name = builder.string(&file.name.0);
-        let process = match extension {
-            Some(extension) => self.processes.get(extension.process, format_args!("{at}.traceview.process"))?,
+        let process = match own {
+            Some(own) => self.processes.get(own.process, format_args!("{at}.traceview.process"))?,
             None => self.processes.get(u32::try_from(index).unwrap_or(u32::MAX), format_args!("{at}"))?,
         };
-        let mut thread = Thread::new(process, os_id(&file.tid), name);
-        match extension {
-            Some(extension) => self.apply(extension, &mut thread, &at)?,
-            None => {
-                thread.is_main = file.is_main_thread;
-                thread.start = optional_time(file.register_time, format_args!("{at}.registerTime"))?;
-                thread.end = optional_time(file.unregister_time, format_args!("{at}.unregisterTime"))?;
-                note_what_is_left_out(file, &at, report);
+        let own_strings = match &file.string_array {
+            Some(texts) => Some(code::strings(builder, texts, None)?),
+            None => None,
+        };
+        let strings = own_strings.as_ref().unwrap_or(&self.code.strings);
+        let own_libraries = file.libs.take().map(|libs| libraries.read(builder, process, &libs));
+        let libs = own_libraries.as_ref().unwrap_or(&self.code.libraries);
+        let own_stacks = match own_tables(&mut file) {
+            Some(tables) => {
+                let at = format!("{at}.");
+                code::note_unknown_columns(&tables, &at, repairs);
+                Some(self.code.place(&at, strings, libs).stacks(builder, tables, None, repairs)?)
             }
+            None => None,
+        };
+        let kept = match own {
+            Some(own) if !own.kept.is_empty() => {
+                kept::kept_of(&own.kept, &kept::of_thread(&file), &format!("{at}.traceview.kept"))?
+            }
+            _ => Vec::new(),
+        };
+        let tables = ThreadTables { strings, stacks: own_stacks.as_ref().unwrap_or(&self.code.stacks) };
+        let name = builder.string(file.name.as_ref().map_or("", |name| &name.0));
+        let mut thread = Thread { kept, ..Thread::new(process, tid_of(&file.tid), name) };
+        match own {
+            Some(own) => self.apply(own, &mut thread, &at)?,
+            None => self.as_in_file(builder, &mut thread, &file, &at, repairs),
         }
-        self.read_samples(&mut thread, meta, file, &at)?;
-        let own_markers = extension.map(|extension| &extension.markers);
-        thread.markers = self.markers.of_thread(builder, self.code, &file.markers, own_markers, &at)?;
+        self.fill(builder, &mut thread, file, own, &tables, &at, repairs)?;
         Ok(thread)
     }
 
+    /// Samples, allocations, markers.
+    #[expect(clippy::too_many_arguments, reason = "the tail of `read`, which would be too long")]
+    fn fill(
+        &self,
+        builder: &mut ProfileBuilder,
+        thread: &mut Thread,
+        file: FileThread<'_>,
+        own: Option<&key::Thread>,
+        tables: &ThreadTables<'_>,
+        at: &str,
+        repairs: &mut Repairs,
+    ) -> Result<(), ReadError> {
+        let in_samples = file.samples.unwrap_or_else(|| {
+            repairs.missing(|| format!("{at}.samples"));
+            Samples::default()
+        });
+        let reader = samples::Reader { context: self, stacks: tables.stacks, at: &format!("{at}.samples") };
+        match own {
+            Some(own) => reader.ours(builder, thread, in_samples, &own.samples, repairs)?,
+            None => reader.foreign(builder, thread, in_samples, repairs),
+        }
+        let (native, script) = match own {
+            Some(own) => (own.native_allocations.as_ref(), own.script_allocations.as_ref()),
+            None => (None, None),
+        };
+        let allocations = [
+            (&mut thread.native_allocations, file.native_allocations, native, "nativeAllocations"),
+            (&mut thread.script_allocations, file.js_allocations, script, "jsAllocations"),
+        ];
+        for (table, in_file, own, name) in allocations {
+            if let Some(in_file) = in_file {
+                let at = format!("{at}.{name}");
+                *table = allocation::read(builder, tables.stacks, in_file, own, &at, repairs)?;
+            }
+        }
+        if let Some(tracer) = file.js_tracer {
+            let own = own.and_then(|own| own.script_trace.as_ref());
+            thread.script_trace =
+                allocation::trace(builder, tables.strings, &tracer, own, &format!("{at}.jsTracer"), repairs)?;
+        }
+        match file.markers {
+            Some(markers) => {
+                let at = format!("{at}.markers");
+                let place =
+                    super::marker::Place { strings: tables.strings, stacks: tables.stacks, code: self.code, at: &at };
+                let own = own.map(|own| &own.markers);
+                let (table, kept) = self.markers.of_thread(builder, &place, &markers, own, repairs)?;
+                thread.markers = table;
+                thread.kept.extend(kept);
+            }
+            None => repairs.missing(|| format!("{at}.markers")),
+        }
+        Ok(())
+    }
+
+    /// What the file's own keys say of a thread of another tool.
+    fn as_in_file(
+        &self,
+        builder: &mut ProfileBuilder,
+        thread: &mut Thread,
+        file: &FileThread<'_>,
+        at: &str,
+        repairs: &mut Repairs,
+    ) {
+        thread.is_main = file.is_main_thread.is_some_and(|flag| flag.0);
+        let start = repairs.optional_time(file.register_time, || format!("{at}.registerTime"));
+        let end = repairs.optional_time(file.unregister_time, || format!("{at}.unregisterTime"));
+        (thread.start, thread.end) = in_order(repairs, start, end, || format!("{at}.unregisterTime"));
+        for (row, range) in file.paused_ranges.iter().flatten().enumerate() {
+            let place = |what: &'static str| move || format!("{at}.pausedRanges[{row}].{what}");
+            let start = repairs.optional_time(range.start_time, place("startTime"));
+            let end = repairs.optional_time(range.end_time, place("endTime"));
+            let (start, end) = in_order(repairs, start, end, place("endTime"));
+            let reason = builder.string(range.reason.as_ref().map_or("", |reason| &reason.0));
+            thread.paused.push(Pause { start, end, reason });
+        }
+        let keys = kept::of_thread(file).into_iter().filter(|(path, _)| !path.contains('.'));
+        thread.kept = keys.map(|(path, json)| Kept { path: path.into(), json: json.into() }).collect();
+    }
+
     /// What only `traceview` says.
-    fn apply(&self, extension: &key::Thread, thread: &mut Thread, at: &str) -> Result<(), ReadError> {
+    fn apply(&self, own: &key::Thread, thread: &mut Thread, at: &str) -> Result<(), ReadError> {
         let at = format!("{at}.traceview");
-        thread.is_main = extension.is_main;
-        thread.timed = extension.timed;
-        (thread.start, thread.end) = (moment(extension.start), moment(extension.end));
-        for (time, name) in &extension.earlier_names {
+        thread.is_main = own.is_main;
+        thread.timed = own.timed;
+        (thread.start, thread.end) = (moment(own.start), moment(own.end));
+        for (time, name) in &own.earlier_names {
             let name = self.code.strings.get(*name, format_args!("{at}.earlierNames"))?;
             thread.earlier_names.push((Time(*time), name));
         }
-        thread.usage = extension.usage.as_ref().map(|usage| ThreadUsage {
+        thread.usage = own.usage.as_ref().map(|usage| ThreadUsage {
             cpu: Nanos(usage.cpu),
             user: length(usage.user),
             system: length(usage.system),
@@ -107,70 +284,16 @@ impl Context<'_> {
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
         });
-        if let Some(waits) = &extension.waits {
+        for (start, end, reason) in &own.paused {
+            let reason = self.code.strings.get(*reason, format_args!("{at}.paused"))?;
+            thread.paused.push(Pause { start: moment(*start), end: moment(*end), reason });
+        }
+        if let Some(waits) = &own.waits {
             thread.waits = self.waits(waits, &format!("{at}.waits"))?;
         }
-        if let Some(slices) = &extension.slices {
+        if let Some(slices) = &own.slices {
             thread.slices = self.slices(slices, &format!("{at}.slices"))?;
         }
-        Ok(())
-    }
-
-    fn read_samples(&self, thread: &mut Thread, meta: &Meta, file: &FileThread, at: &str) -> Result<(), ReadError> {
-        let table = &file.samples;
-        let extension = file.traceview.as_ref().filter(|_| meta.traceview.is_some()).map(|own| &own.samples);
-        let at = format!("{at}.samples");
-        let time = times(table.time.as_deref(), table.time_deltas.as_deref(), format_args!("{at}"))?;
-        let mut columns = vec![("stack", table.stack.len()), ("time", time.len())];
-        columns.extend(table.weight.as_ref().map(|weight| ("weight", weight.len())));
-        columns.extend(table.thread_cpu_delta.as_ref().map(|cpu| ("threadCPUDelta", cpu.len())));
-        same_length(format_args!("{at}"), table.length, &columns)?;
-        let added = extension.map_or(&[][..], |extension| &extension.added);
-        let rows = own_rows(table.length, added, &at)?;
-        let samples = &mut thread.samples;
-        for row in &rows {
-            let stack = self.code.stacks.optional(table.stack[*row], format_args!("{at}.stack[{row}]"))?;
-            samples.stack.push(stack);
-        }
-        if thread.timed {
-            samples.time = rows.iter().map(|row| time[*row]).collect();
-        }
-        samples.weight_unit = weight_unit(table.weight_type.as_deref(), &at)?;
-        let kind = extension.map(|extension| extension.weight_kind);
-        samples.weight = weights(table, kind, &rows, &at)?;
-        samples.cpu = cpu_times(table, meta, &rows, &at)?;
-        if let Some(extension) = extension {
-            self.complete(extension, samples, &at)?;
-        }
-        Ok(())
-    }
-
-    /// What only `traceview` says about samples.
-    fn complete(&self, extension: &key::Samples, samples: &mut SampleTable, at: &str) -> Result<(), ReadError> {
-        let at = format!("{at} (traceview)");
-        let moments = extension.time.with(extension.time.value.iter().map(|ns| Time(*ns)).collect());
-        apply(&moments, &mut samples.time, format_args!("{at}.time"))?;
-        if let Values::Float(values) = &mut samples.weight {
-            let exact = extension.weight.with(extension.weight.value.iter().map(|weight| weight.0).collect());
-            apply(&exact, values, format_args!("{at}.weight"))?;
-        }
-        if extension.cpu_unknown {
-            samples.cpu = vec![CpuDelta::UNKNOWN; samples.len()];
-        }
-        let deltas = extension.cpu.value.iter().map(|ns| CpuDelta::new(Nanos(*ns))).collect();
-        apply(&extension.cpu.with(deltas), &mut samples.cpu, format_args!("{at}.cpu"))?;
-        for (index, column) in extension.values.iter().enumerate() {
-            let at = format!("{at}.values[{index}]");
-            let value_type = self.value_types.get(column.value_type, format_args!("{at}.valueType"))?;
-            let values = match column.kind {
-                key::ValueKind::Ones => Values::Ones,
-                key::ValueKind::Integer => Values::Integer(column.integer.clone()),
-                key::ValueKind::Float => Values::Float(column.float.iter().map(|Exact(value)| *value).collect()),
-            };
-            samples.values.push(ValueColumn { value_type, values });
-        }
-        samples.labels = self.label_sets.all_optional(&extension.labels, format_args!("{at}.labels"))?;
-        samples.flags = extension.flags.iter().map(|flags| SampleFlags(*flags)).collect();
         Ok(())
     }
 
@@ -233,6 +356,51 @@ impl Context<'_> {
     }
 }
 
+impl ThreadLibraries {
+    /// The libraries of a thread, and where they were mapped in its process.
+    fn read(&mut self, builder: &mut ProfileBuilder, process: ProcessId, libs: &[Lib<'_>]) -> Rows<LibraryId> {
+        let mut rows = Rows::new("the libraries of the thread");
+        for lib in libs {
+            let library = code::library(builder, lib, SymbolStatus::Unknown);
+            let key = (library.debug_name, library.breakpad_id);
+            let id = *self.known.entry(key).or_insert_with(|| builder.add_library(library));
+            rows.push(id);
+            let (Some(start), Some(end)) = (lib.start.and_then(|at| at.0), lib.end.and_then(|at| at.0)) else {
+                continue;
+            };
+            if start < end && self.mapped.insert((process, id, start), ()).is_none() {
+                let offset = lib.offset.and_then(|offset| offset.0).unwrap_or(0);
+                let from = builder.tables().processes[process.index()].start.unwrap_or_default();
+                let base = start.checked_sub(offset);
+                builder.add_mapping(Mapping {
+                    process,
+                    library: id,
+                    start,
+                    end,
+                    file_offset: offset,
+                    base,
+                    from,
+                    until: None,
+                });
+            }
+        }
+        rows
+    }
+}
+
+/// The tables of code that a thread has for itself, if it has any.
+fn own_tables<'a>(file: &mut FileThread<'a>) -> Option<Tables<'a>> {
+    let has_any = file.stack_table.is_some() || file.frame_table.is_some() || file.func_table.is_some();
+    has_any.then(|| Tables {
+        stack_table: file.stack_table.take(),
+        frame_table: file.frame_table.take(),
+        func_table: file.func_table.take(),
+        resource_table: file.resource_table.take(),
+        native_symbols: file.native_symbols.take(),
+        ..Tables::default()
+    })
+}
+
 /// Sets the entries `rows` of a column.
 fn mark(column: &mut [bool], rows: &[u32], at: std::fmt::Arguments<'_>) -> Result<(), ReadError> {
     let count = column.len();
@@ -241,103 +409,4 @@ fn mark(column: &mut [bool], rows: &[u32], at: std::fmt::Arguments<'_>) -> Resul
         *column.get_mut(*row as usize).ok_or_else(missing)? = true;
     }
     Ok(())
-}
-
-fn note_what_is_left_out(file: &FileThread, at: &str, report: &mut ImportReport) {
-    let tables = [
-        (file.js_allocations.is_some(), "js-allocations", "jsAllocations of threads are not read"),
-        (file.native_allocations.is_some(), "native-allocations", "nativeAllocations of threads are not read"),
-        (file.js_tracer.is_some(), "js-tracer", "jsTracer of threads is not read"),
-    ];
-    for (is_there, code, message) in tables {
-        if is_there {
-            report.note(Note { code, message }, || at.to_owned());
-        }
-    }
-}
-
-/// The rows that are not among `added`.
-fn own_rows(length: usize, added: &[u32], at: &str) -> Result<Vec<usize>, ReadError> {
-    let mut rows = Vec::with_capacity(length.saturating_sub(added.len()));
-    let mut next = 0;
-    for (index, row) in added.iter().enumerate() {
-        let row = *row as usize;
-        if row < next || row >= length {
-            let at = format_args!("{at} (traceview).added[{index}]");
-            return Err(wrong(at, format_args!("row {row} is not between {next} and {length}")));
-        }
-        rows.extend(next..row);
-        next = row + 1;
-    }
-    rows.extend(next..length);
-    Ok(rows)
-}
-
-fn weight_unit(name: Option<&str>, at: &str) -> Result<WeightUnit, ReadError> {
-    let Some(name) = name else { return Ok(WeightUnit::Samples) };
-    let unknown = || wrong(format_args!("{at}.weightType"), format_args!("unknown type {name:?}"));
-    value(&WEIGHT_UNITS, &name).ok_or_else(unknown)
-}
-
-/// The weights in the given kind, or in the simplest that holds them.
-fn weights(
-    table: &schema::Samples,
-    kind: Option<key::ValueKind>,
-    rows: &[usize],
-    at: &str,
-) -> Result<Values, ReadError> {
-    let column = || {
-        let column = table.weight.as_deref();
-        column.ok_or_else(|| wrong(format_args!("{at}.weight"), "missing, though the weights are not all 1"))
-    };
-    let kind = kind.unwrap_or_else(|| match &table.weight {
-        None => key::ValueKind::Ones,
-        Some(weights) if weights.iter().all(|weight| *weight == Number::Integer(1)) => key::ValueKind::Ones,
-        Some(weights) if weights.iter().all(|weight| matches!(weight, Number::Integer(_))) => key::ValueKind::Integer,
-        Some(_) => key::ValueKind::Float,
-    });
-    match kind {
-        key::ValueKind::Ones => Ok(Values::Ones),
-        key::ValueKind::Float => {
-            let column = column()?;
-            Ok(Values::Float(rows.iter().map(|row| column[*row].as_f64()).collect()))
-        }
-        key::ValueKind::Integer => {
-            let column = column()?;
-            let one = |row: &usize| match column[*row] {
-                Number::Integer(weight) => Ok(weight),
-                Number::Float(weight) => {
-                    Err(wrong(format_args!("{at}.weight[{row}]"), format_args!("{weight} is not a whole number")))
-                }
-            };
-            Ok(Values::Integer(rows.iter().map(one).collect::<Result<_, _>>()?))
-        }
-    }
-}
-
-fn cpu_times(table: &schema::Samples, meta: &Meta, rows: &[usize], at: &str) -> Result<Vec<CpuDelta>, ReadError> {
-    let (Some(column), Some(units)) = (&table.thread_cpu_delta, &meta.sample_units) else { return Ok(Vec::new()) };
-    let ns = match &*units.thread_cpu_delta {
-        "ns" => 1,
-        "µs" => 1000,
-        // Cycles of a clock that is not known are no time.
-        "variable CPU cycles" => return Ok(Vec::new()),
-        unit => {
-            let at = format_args!("meta.sampleUnits.threadCPUDelta");
-            return Err(wrong(at, format_args!("unknown unit {unit:?}")));
-        }
-    };
-    let one = |row: &usize| match column[*row] {
-        None => Ok(CpuDelta::UNKNOWN),
-        Some(number) => {
-            let amount = match number {
-                Number::Integer(amount) => amount.checked_mul(ns),
-                Number::Float(amount) if ns == 1 => Nanos::from_millis_f64(amount / 1e6).map(|cpu| cpu.0),
-                Number::Float(amount) => Nanos::from_millis_f64(amount / 1e3).map(|cpu| cpu.0),
-            };
-            let bad = || wrong(format_args!("{at}.threadCPUDelta[{row}]"), format_args!("{number} is not a time"));
-            amount.map(|ns| CpuDelta::new(Nanos(ns))).ok_or_else(bad)
-        }
-    };
-    rows.iter().map(one).collect()
 }

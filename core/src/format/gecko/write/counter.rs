@@ -24,10 +24,13 @@ struct TooltipFormat {
 }
 
 pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
-    layout.profile.counters.iter().try_for_each(|counter| json.object(None, |json| write_one(json, layout, counter)))
+    let counters = layout.profile.counters.iter().enumerate();
+    counters
+        .map(|(row, counter)| (format!("counters[{row}]"), counter))
+        .try_for_each(|(at, counter)| json.object(None, |json| write_one(json, layout, &at, counter)))
 }
 
-fn write_one(json: &mut Out<'_>, layout: &Layout<'_>, counter: &Counter) -> Written {
+fn write_one(json: &mut Out<'_>, layout: &Layout<'_>, at: &str, counter: &Counter) -> Written {
     let profile = layout.profile;
     let process = counter.process.index();
     json.field("name", profile.string(counter.name))?;
@@ -38,7 +41,7 @@ fn write_one(json: &mut Out<'_>, layout: &Layout<'_>, counter: &Counter) -> Writ
     json.field("mainThreadIndex", &thread.unwrap_or(0))?;
     json.object(Some("samples"), |json| {
         // The change of the first row is ignored by other tools: one without a change goes before it.
-        let lead = usize::from(needs_lead(counter));
+        let lead = usize::from(needs_lead(layout, counter));
         let first = counter.time.iter().take(lead);
         json.column("time", first.chain(&counter.time).map(|time| millis(*time)))?;
         json.column("count", std::iter::repeat_n(&0.0, lead).chain(&counter.delta).map(|delta| finite(*delta)))?;
@@ -53,12 +56,18 @@ fn write_one(json: &mut Out<'_>, layout: &Layout<'_>, counter: &Counter) -> Writ
         json.field("graphType", word(&COUNTER_GRAPHS, &display.graph))?;
         json.field("unit", unit)?;
         json.field("color", graph_color(display.color))?;
-        json.field("markerSchemaLocation", &None::<&str>)?;
+        let kept = |key: &str| layout.kept(&format!("{at}.display.{key}"));
+        match kept("markerSchemaLocation") {
+            Some(location) => json.raw("markerSchemaLocation", location)?,
+            None => json.field("markerSchemaLocation", &None::<&str>)?,
+        }
         json.field("sortWeight", &display.sort_weight)?;
         json.field("label", profile.string(display.label))?;
-        json.column("tooltipRows", tooltip(display.graph, unit))
-    })?;
-    Ok(())
+        match kept("tooltipRows") {
+            Some(rows) => json.raw("tooltipRows", rows),
+            None => json.column("tooltipRows", tooltip(display.graph, unit)),
+        }
+    })
 }
 
 fn tooltip(graph: CounterGraph, unit: &str) -> Vec<TooltipRow> {

@@ -1,5 +1,6 @@
 //! What the file's own tables cannot say, for `meta.traceview`.
 
+use super::kept;
 use super::layout::{Layout, row};
 use super::shared::{file_address, file_inline_depth, file_subcategory, index};
 use super::{is_exact, millis};
@@ -40,8 +41,9 @@ pub(super) fn extension(layout: &Layout<'_>) -> Extension {
         marker_schemas: profile.marker_schemas.iter().map(marker_schema).collect(),
         payloads: payloads(profile),
         processes: profile.processes.iter().map(process).collect(),
-        counters: profile.counters.iter().map(counter).collect(),
+        counters: profile.counters.iter().map(|one| counter(layout, one)).collect(),
         flows: flows(profile),
+        kept: kept::of_profile(layout),
     }
 }
 
@@ -156,6 +158,14 @@ fn functions(layout: &Layout<'_>) -> Functions {
         kind: functions.kind.iter().map(|kind| word(&FUNCTION_KINDS, kind)).collect(),
         line: Patch::between(rows().map(|row| in_file(row).line), functions.line.iter().copied()),
         column: Patch::between(rows().map(|row| in_file(row).column), functions.column.iter().copied()),
+        relevant_for_script: Patch::between(
+            rows().map(|row| in_file(row).relevant_for_script),
+            functions.relevant_for_script.iter().copied(),
+        ),
+        original_location: Patch::between(
+            rows().map(|row| index(in_file(row).original_location)),
+            functions.original_location.iter().copied().map(index),
+        ),
     }
 }
 
@@ -264,6 +274,13 @@ fn payloads(profile: &Profile) -> Payloads {
     columns
 }
 
+pub(super) fn os_id(id: &model::OsId) -> OsId {
+    match id {
+        model::OsId::Number(number) => OsId::Number(*number),
+        model::OsId::Text(text) => OsId::Text(text.to_string()),
+    }
+}
+
 fn process(process: &model::Process) -> Process {
     let (exit_code, exit_signal) = match process.exit {
         Some(model::ExitStatus::Code(code)) => (Some(code), None),
@@ -271,10 +288,7 @@ fn process(process: &model::Process) -> Process {
         None => (None, None),
     };
     Process {
-        pid: match &process.pid {
-            model::OsId::Number(number) => OsId::Number(*number),
-            model::OsId::Text(text) => OsId::Text(text.to_string()),
-        },
+        pid: os_id(&process.pid),
         parent: index(process.parent),
         name: id(process.name),
         command_line: process.command_line.iter().copied().map(id).collect(),
@@ -286,16 +300,19 @@ fn process(process: &model::Process) -> Process {
 }
 
 /// Whether a row has to stand before a counter's first: tools ignore the change of the first row.
-pub(super) fn needs_lead(counter: &model::Counter) -> bool {
-    counter.delta.first().is_some_and(|first| *first != 0.0) || counter.operations.first().is_some_and(|n| *n != 0)
+/// A file of another tool keeps its rows.
+pub(super) fn needs_lead(layout: &Layout<'_>, counter: &model::Counter) -> bool {
+    let counts =
+        counter.delta.first().is_some_and(|first| *first != 0.0) || counter.operations.first().is_some_and(|n| *n != 0);
+    counts && !layout.of_firefox
 }
 
-fn counter(counter: &model::Counter) -> Counter {
+fn counter(layout: &Layout<'_>, counter: &model::Counter) -> Counter {
     Counter {
         process: id(counter.process),
         main_thread: index(counter.main_thread),
         color: counter.display.color.map(color_name),
-        lead: needs_lead(counter),
+        lead: needs_lead(layout, counter),
         time: time_patch(counter.time.iter().copied()),
         delta: float_patch(&counter.delta),
     }

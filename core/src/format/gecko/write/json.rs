@@ -48,6 +48,12 @@ impl<W: Write> Json<W> {
         Ok(())
     }
 
+    /// A field of an object whose value is JSON text.
+    pub(super) fn raw(&mut self, key: &str, json: &str) -> io::Result<()> {
+        self.separate(Some(key))?;
+        self.out.write_all(json.as_bytes())
+    }
+
     /// A value of an array.
     pub(super) fn element(&mut self, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
         self.separate(None)?;

@@ -3,9 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::names::RESERVED_TYPES;
+use super::super::read::VERSION_PATH;
+use super::kept::is_json;
 use crate::model::{
-    CategoryId, Color, FunctionId, FunctionKind, Nanos, Profile, StackId, Thread, Time, TimeRange, Wait, WaitReason,
-    Warning,
+    CategoryId, Color, FunctionId, FunctionKind, Nanos, Profile, SourceLocationId, StackId, Thread, Time, TimeRange,
+    Wait, WaitReason, Warning,
 };
 
 /// The type of the markers that slices are shown as.
@@ -47,6 +49,9 @@ pub(super) struct Layout<'a> {
     /// From the first to the last moment of the file.
     pub extent: TimeRange,
     pub interval: Nanos,
+    /// Whether the profile was read from a Firefox profile: then it is as such tools want it.
+    pub of_firefox: bool,
+    kept: FxHashMap<&'a str, &'a str>,
     pub repairs: Vec<Warning>,
 }
 
@@ -60,6 +65,8 @@ pub(super) struct FileFunction {
     pub line: Option<u32>,
     pub column: Option<u32>,
     pub script: bool,
+    pub relevant_for_script: bool,
+    pub original_location: Option<SourceLocationId>,
 }
 
 /// What makes two functions one to other tools: name, resource, source, line.
@@ -89,6 +96,13 @@ impl<'a> Layout<'a> {
             main_threads: main_threads(profile),
             extent: extent(profile, interval),
             interval,
+            of_firefox: profile.kept.iter().any(|kept| &*kept.path == VERSION_PATH),
+            kept: profile
+                .kept
+                .iter()
+                .filter(|kept| is_json(&kept.json))
+                .map(|kept| (&*kept.path, &*kept.json))
+                .collect(),
             repairs: Vec::new(),
         };
         layout.place_categories();
@@ -113,8 +127,16 @@ impl<'a> Layout<'a> {
             (WaitReason::Stopped, _) => "(stopped)",
         };
         let name = self.string(label);
-        let function =
-            self.function(FileFunction { name, resource: None, source: None, line: None, column: None, script: false });
+        let function = self.function(FileFunction {
+            name,
+            resource: None,
+            source: None,
+            line: None,
+            column: None,
+            script: false,
+            relevant_for_script: false,
+            original_location: None,
+        });
         let frames = profile.frames.len();
         let frame = *self.frame_index.entry(function).or_insert_with(|| {
             self.added_frames.push(function);
@@ -124,6 +146,11 @@ impl<'a> Layout<'a> {
             self.added_stacks.push((wait.stack, frame));
             row(profile.stacks.len() + self.added_stacks.len() - 1)
         })
+    }
+
+    /// What the profile keeps at `path` as JSON.
+    pub(super) fn kept(&self, path: &str) -> Option<&'a str> {
+        self.kept.get(path).copied()
     }
 
     /// The category of the frames that waits end in.
@@ -190,7 +217,8 @@ impl<'a> Layout<'a> {
         let (mut renamed, mut first) = (0, None);
         for schema in &self.profile.marker_schemas {
             let name = self.profile.string(schema.name);
-            let base = if RESERVED_TYPES.contains(&name) { format!("tv-{name}") } else { name.to_owned() };
+            let reserved = RESERVED_TYPES.contains(&name) && !self.of_firefox;
+            let base = if reserved { format!("tv-{name}") } else { name.to_owned() };
             let unique = make_unique(&base, |candidate| taken.contains(candidate));
             if unique != name {
                 renamed += 1;
@@ -213,6 +241,8 @@ impl<'a> Layout<'a> {
                 line: function.line.filter(|line| *line > 0),
                 column: function.column.filter(|column| *column > 0),
                 script: function.kind == FunctionKind::Script,
+                relevant_for_script: function.relevant_for_script,
+                original_location: function.original_location,
             });
             self.function_rows.push(file_row);
         }

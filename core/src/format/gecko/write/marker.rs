@@ -1,19 +1,21 @@
 //! Markers of a thread, and its slices as markers.
 
+use rustc_hash::FxHashSet;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::extension::{id, optional_millis, time_patch};
+use super::extension::{id, optional_millis, os_id, time_patch};
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
 use super::schema::{FieldShape, OWN_KEYS, shape};
 use super::shared::index;
-use super::{Out, Written};
+use super::{Out, Written, is_exact, kept};
 use crate::format::gecko::extension::{Markers, Patch};
-use crate::model::{Field, FieldValue, Marker, MarkerTiming, PayloadId, StackId, Thread, Time};
+use crate::model::{Field, FieldValue, Marker, MarkerOrigin, MarkerTiming, OsId, PayloadId, Thread, Time};
 
 pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) -> Written {
     let (markers, slices) = (&thread.markers, &thread.slices);
-    let data = (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row) });
+    let data =
+        (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row), origin: markers.origin.get(row) });
     let args = slices.args.iter().map(|args| SliceData { layout, args: *args });
     json.column("data", data.map(Either::Left).chain(args.map(Either::Right)))?;
     json.column("name", markers.name.iter().chain(&slices.name).map(|name| id(*name)))?;
@@ -24,11 +26,26 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) ->
     json.column("phase", markers.timing.iter().map(phase).chain(slices.start.iter().map(|_| 1)))?;
     let categories = markers.category.iter().chain(&slices.category);
     json.column("category", categories.map(|category| layout.category(*category)))?;
+    if markers.origin.iter().any(|origin| origin.thread.is_some()) {
+        let ids = markers.origin.iter().map(|origin| origin.thread.as_ref().map(thread_id));
+        json.column("threadId", ids.chain(slices.start.iter().map(|_| None)))?;
+    }
+    kept::thread(json, thread, "markers")?;
     json.field("length", &(markers.len() + slices.len()))
 }
 
 pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
     let markers = &thread.markers;
+    let (mut cause_time, mut cause_thread) = (Patch::default(), Patch::default());
+    for (row, (origin, stack)) in (0..).zip(markers.origin.iter().zip(&markers.stack)) {
+        // In the file a cause is a stack first of all.
+        if let Some(time) = origin.cause_time.filter(|time| stack.is_none() || !is_exact(*time)) {
+            cause_time.push(row, time.0);
+        }
+        if let Some(id) = origin.cause_thread.as_ref().filter(|_| stack.is_none()) {
+            cause_thread.push(row, os_id(id));
+        }
+    }
     let moments = |moment: fn(&MarkerTiming) -> Option<Time>| {
         // A time that is not used needs no correction.
         time_patch(markers.timing.iter().map(move |timing| moment(timing).unwrap_or_default()))
@@ -43,6 +60,9 @@ pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
             markers.category.iter().map(|category| layout.category(*category)),
             markers.category.iter().copied().map(id),
         ),
+        origin: !markers.origin.is_empty(),
+        cause_time,
+        cause_thread,
     }
 }
 
@@ -87,27 +107,70 @@ impl<A: Serialize, B: Serialize> Serialize for Either<A, B> {
 struct MarkerData<'a> {
     layout: &'a Layout<'a>,
     marker: Marker,
+    origin: Option<&'a MarkerOrigin>,
 }
 
 #[derive(serde::Serialize)]
-struct Cause {
+struct Cause<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<f64>,
     stack: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tid: Option<FileId<'a>>,
+}
+
+/// An id as the file has it.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum FileId<'a> {
+    Number(i64),
+    Text(&'a str),
+}
+
+fn thread_id(id: &OsId) -> FileId<'_> {
+    match id {
+        OsId::Number(number) => FileId::Number(*number),
+        OsId::Text(text) => FileId::Text(text),
+    }
 }
 
 impl Serialize for MarkerData<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (layout, marker) = (self.layout, &self.marker);
-        let mut map = serializer.serialize_map(None)?;
-        let kind = marker.schema.map_or(PLAIN_TYPE, |schema| &layout.schema_names[schema.index()]);
-        map.serialize_entry("type", kind)?;
-        if let Some(stack) = marker.stack {
-            map.serialize_entry("cause", &Cause { stack: id::<StackId>(stack) })?;
-        }
         let fields = marker.payload.map_or(&[][..], |payload| layout.profile.payloads.get(payload));
+        let origin = self.origin;
+        let cause_time = origin.and_then(|origin| origin.cause_time);
+        let cause_thread = origin.and_then(|origin| origin.cause_thread.as_ref());
+        if layout.of_firefox && marker.schema.is_none() && fields.is_empty() && marker.stack.is_none() {
+            return serializer.serialize_none();
+        }
+        let mut map = serializer.serialize_map(None)?;
+        match marker.schema {
+            Some(schema) => map.serialize_entry("type", &layout.schema_names[schema.index()])?,
+            None if layout.of_firefox => {
+                let kind = fields.iter().find(|field| layout.profile.string(field.key) == "type");
+                if let Some(kind) = kind.and_then(|kind| self.shown(kind)) {
+                    map.serialize_entry("type", &kind)?;
+                }
+            }
+            None => map.serialize_entry("type", PLAIN_TYPE)?,
+        }
+        if let Some(stack) = marker.stack {
+            let (time, tid) = (optional_millis(cause_time), cause_thread.map(thread_id));
+            map.serialize_entry("cause", &Cause { time, stack: id(stack), tid })?;
+        }
+        // Most have few; a set is for those that have no end of them.
+        let mut many = (fields.len() > 16).then(FxHashSet::default);
         for (index, field) in fields.iter().enumerate() {
             let key = layout.profile.string(field.key);
-            let taken = OWN_KEYS.contains(&key) || fields[..index].iter().any(|other| other.key == field.key);
-            if !taken && let Some(value) = self.shown(field) {
+            let twice = match &mut many {
+                Some(seen) => !seen.insert(field.key),
+                None => fields[..index].iter().any(|other| other.key == field.key),
+            };
+            if !twice
+                && !OWN_KEYS.contains(&key)
+                && let Some(value) = self.shown(field)
+            {
                 map.serialize_entry(key, &value)?;
             }
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::layout::Layout;
-use super::{Out, Written, extension, millis, schema};
+use super::{Out, Written, extension, kept, millis, schema};
 use crate::format::gecko::VERSION;
 use crate::format::gecko::names::{COLORS, word};
 use crate::model::{Color, StringId, Time};
@@ -12,7 +12,7 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
     let meta = &layout.profile.meta;
     // The version stands first, so that whoever looks at the first bytes knows what this is.
     json.field("preprocessedProfileVersion", &VERSION)?;
-    json.field("version", &24)?;
+    default(json, layout, "version", &24)?;
     json.field("product", &meta.name)?;
     json.field("importedFrom", &meta.recorder)?;
     json.field("startTime", &meta.start_unix_ns.map_or(0.0, |start| millis(Time(start))))?;
@@ -23,25 +23,41 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
     json.field("profilingEndTime", &millis(layout.extent.end))?;
     json.field("interval", &layout.interval.as_millis_f64())?;
     json.object(Some("sampleUnits"), |json| {
-        json.field("time", "ms")?;
-        json.field("eventDelay", "ms")?;
+        for unit in ["time", "eventDelay"] {
+            match layout.kept(&format!("meta.sampleUnits.{unit}")) {
+                Some(kept) => json.raw(unit, kept)?,
+                None => json.field(unit, "ms")?,
+            }
+        }
         json.field("threadCPUDelta", "ns")
     })?;
-    json.field("processType", &0)?;
-    json.field("stackwalk", &1)?;
-    // Without this, other tools ask symbol servers for what stands here already.
-    json.field("symbolicated", &true)?;
-    json.field("keepProfileThreadOrder", &true)?;
-    json.field("usesOnlyOneStackType", &true)?;
-    json.field("sourceCodeIsNotOnSearchfox", &true)?;
+    default(json, layout, "processType", &0)?;
+    default(json, layout, "stackwalk", &1)?;
+    let mut written = vec!["version", "processType", "stackwalk"];
+    if !layout.of_firefox {
+        // Without the first, other tools ask symbol servers for what stands here already.
+        let own = ["symbolicated", "keepProfileThreadOrder", "usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox"];
+        own.into_iter().try_for_each(|key| default(json, layout, key, &true))?;
+        written.extend(own);
+    }
     if !meta.command_line.is_empty() {
         json.field("arguments", &meta.command_line.join(" "))?;
     }
     machine(json, layout)?;
+    written.push("platform");
+    kept::meta(json, layout, &written)?;
     json.array("categories", |json| categories(json, layout))?;
     json.array("markerSchema", |json| schema::write(json, layout))?;
     json.column("extra", extra(layout))?;
     json.field("traceview", &extension::extension(layout))
+}
+
+/// A key that the file which the profile was read from can have had.
+fn default(json: &mut Out<'_>, layout: &Layout<'_>, key: &str, value: &(impl Serialize + ?Sized)) -> Written {
+    match layout.kept(&format!("meta.{key}")) {
+        Some(kept) => json.raw(key, kept),
+        None => json.field(key, value),
+    }
 }
 
 fn machine(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
@@ -53,7 +69,9 @@ fn machine(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
         }
     }
     if let Some(os) = &machine.os {
-        json.field("platform", os.split(' ').next().unwrap_or_default())?;
+        default(json, layout, "platform", os.split(' ').next().unwrap_or_default())?;
+    } else if let Some(kept) = layout.kept("meta.platform") {
+        json.raw("platform", kept)?;
     }
     let numbers = [
         ("logicalCPUs", machine.logical_cpus.map(u64::from)),
@@ -99,7 +117,21 @@ struct Entry {
     value: serde_json::Value,
 }
 
-fn extra(layout: &Layout<'_>) -> Vec<Section> {
+/// A section of the file that the profile was read from, or one of ours.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnySection<'a> {
+    Kept(&'a serde_json::value::RawValue),
+    Own(Section),
+}
+
+fn extra<'a>(layout: &Layout<'a>) -> Vec<AnySection<'a>> {
+    let kept = layout.kept("meta.extra").and_then(|json| serde_json::from_str::<Vec<_>>(json).ok());
+    let kept = kept.unwrap_or_default().into_iter().map(AnySection::Kept);
+    kept.chain(own_extra(layout).into_iter().map(AnySection::Own)).collect()
+}
+
+fn own_extra(layout: &Layout<'_>) -> Vec<Section> {
     let meta = &layout.profile.meta;
     let mut recording = Vec::new();
     let mut entry = |label: &str, format, value: serde_json::Value| {

@@ -1,8 +1,10 @@
 //! Model to file. Everything goes out as a stream; the shared tables come last because threads add rows to them.
 
+mod allocation;
 mod counter;
 mod extension;
 mod json;
+mod kept;
 mod layout;
 mod marker;
 mod meta;
@@ -33,6 +35,7 @@ pub fn write(profile: &Profile, _options: &WriteOptions, out: &mut dyn Write) ->
     json.object(None, |json| {
         json.object(Some("meta"), |json| meta::write(json, &layout))?;
         json.array("libs", |json| shared::libraries(json, profile))?;
+        kept::top_level(json, &layout)?;
         json.array("counters", |json| counter::write(json, &layout))?;
         json.array("threads", |json| {
             (0..profile.threads.len()).try_for_each(|index| thread::write(json, &mut layout, index))

@@ -15,6 +15,16 @@ pub(super) struct Row {
     pub origin: Origin,
 }
 
+impl Row {
+    /// The sample that the row is.
+    pub(super) fn sample(&self) -> Option<usize> {
+        match self.origin {
+            Origin::Sample(sample) => Some(sample as usize),
+            Origin::WaitStart(_) | Origin::Nothing => None,
+        }
+    }
+}
+
 /// What a row of the file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {

@@ -3,7 +3,7 @@
 use super::layout::{Layout, row};
 use super::{Out, Written};
 use crate::format::gecko::names::{RESOURCE_KINDS, word};
-use crate::model::{Id, Profile, StringId};
+use crate::model::{Id, Profile, ScriptFrameId, StringId};
 
 /// The largest address that tools keep (a signed 32-bit number).
 const MAX_ADDRESS: u64 = i32::MAX as u64;
@@ -58,15 +58,18 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
         let text = |id: Option<StringId>| id.map(|id| profile.string(id));
         json.column("filename", sources.iter().map(|source| row(source.path.index())))?;
         json.column("id", sources.iter().map(|source| text(source.id)))?;
-        json.column("startLine", sources.iter().map(|_| 1))?;
-        json.column("startColumn", sources.iter().map(|_| 1))?;
-        json.column("sourceMapURL", sources.iter().map(|_| ()))?;
+        json.column("startLine", sources.iter().map(|source| source.start_line))?;
+        json.column("startColumn", sources.iter().map(|source| source.start_column))?;
+        json.column("sourceMapURL", sources.iter().map(|source| index(source.map_url)))?;
         json.column("content", sources.iter().map(|source| text(source.content)))?;
         json.field("length", &sources.len())
     })?;
     json.object(Some("sourceLocationTable"), |json| {
-        ["source", "line", "column"].into_iter().try_for_each(|key| json.column::<u32>(key, []))?;
-        json.field("length", &0)
+        let locations = &profile.source_locations;
+        json.column("source", locations.iter().map(|location| row(location.source.index())))?;
+        json.column("line", locations.iter().map(|location| location.line))?;
+        json.column("column", locations.iter().map(|location| location.column))?;
+        json.field("length", &locations.len())
     })?;
     json.column("stringArray", profile.strings.iter().chain(layout.added_strings.iter().map(String::as_str)))
 }
@@ -75,12 +78,12 @@ fn functions(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
     let functions = &layout.functions;
     json.column("name", functions.iter().map(|function| function.name))?;
     json.column("isJS", functions.iter().map(|function| function.script))?;
-    json.column("relevantForJS", functions.iter().map(|_| false))?;
+    json.column("relevantForJS", functions.iter().map(|function| function.relevant_for_script))?;
     json.column("resource", functions.iter().map(|function| function.resource.map_or(-1, i64::from)))?;
     json.column("source", functions.iter().map(|function| function.source))?;
     json.column("lineNumber", functions.iter().map(|function| function.line))?;
     json.column("columnNumber", functions.iter().map(|function| function.column))?;
-    json.column("originalLocation", functions.iter().map(|_| ()))?;
+    json.column("originalLocation", functions.iter().map(|function| index(function.original_location)))?;
     json.field("length", &functions.len())
 }
 
@@ -99,10 +102,13 @@ fn frames(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
     let subcategories = (0..frames.len()).map(|frame| file_subcategory(layout, frame));
     json.column("subcategory", subcategories.chain(added.iter().map(|_| 0)))?;
     json.column("nativeSymbol", frames.native_symbol.iter().copied().map(index).chain(blank()))?;
-    json.column("innerWindowID", (0..frames.len() + added.len()).map(|_| 0))?;
+    let script = |id: &Option<ScriptFrameId>| id.map(|id| layout.profile.script_frames[id.index()]);
+    let windows = frames.script.iter().map(|id| script(id).map_or(0, |script| script.inner_window));
+    json.column("innerWindowID", windows.chain(added.iter().map(|_| 0)))?;
     json.column("line", frames.line.iter().copied().chain(blank()))?;
     json.column("column", frames.column.iter().copied().chain(blank()))?;
-    json.column("originalLocation", (0..frames.len() + added.len()).map(|_| ()))?;
+    let originals = frames.script.iter().map(|id| index(script(id).and_then(|script| script.original_location)));
+    json.column("originalLocation", originals.chain(blank()))?;
     json.field("length", &(frames.len() + added.len()))
 }
 

@@ -4,13 +4,22 @@ use super::extension::{finite, float_patch, id, optional_millis, time_patch};
 use super::layout::{Layout, row, shows_waits};
 use super::samples::{Origin, Row, merge, wait_weight};
 use super::shared::index;
-use super::{Out, Written, marker, millis};
+use super::{Out, Written, allocation, kept, marker, millis};
 use crate::format::gecko::extension::{
-    Patch, Samples, Slices, Thread as ThreadExtension, Usage, ValueColumn, ValueKind, Waits,
+    Patch, Samples, Slices, Thread as ThreadExtension, Usage, ValueColumn as ValuesExtension, ValueKind, Waits,
 };
 use crate::format::gecko::names::{WAIT_REASONS, WEIGHT_UNITS, word};
 use crate::format::gecko::number::{Exact, Number};
-use crate::model::{CpuDelta, OsId, SampleTable, SliceTable, Thread, Values, WaitTable};
+use crate::format::gecko::read::VALUE_COLUMNS;
+use crate::model::{CpuDelta, OsId, Profile, SampleTable, SliceTable, Thread, ValueColumn, Values, WaitTable};
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PausedRange<'a> {
+    start_time: Option<f64>,
+    end_time: Option<f64>,
+    reason: &'a str,
+}
 
 pub(super) fn write(json: &mut Out<'_>, layout: &mut Layout<'_>, index: usize) -> Written {
     let profile = layout.profile;
@@ -27,16 +36,29 @@ pub(super) fn write(json: &mut Out<'_>, layout: &mut Layout<'_>, index: usize) -
             OsId::Text(text) => json.field("tid", text)?,
         }
         json.field("isMainThread", &layout.main_threads[index])?;
-        json.field("processType", "default")?;
+        if !kept::has_thread_key(thread, "processType") {
+            json.field("processType", "default")?;
+        }
         json.field("processStartupTime", &millis(process.start.unwrap_or_default()))?;
         json.field("processShutdownTime", &optional_millis(process.end))?;
         let first = thread.start.or(process.start).unwrap_or_default();
         json.field("registerTime", &millis(first))?;
         json.field("unregisterTime", &optional_millis(thread.end))?;
-        json.column::<u32>("pausedRanges", [])?;
-        json.field("showMarkersInTimeline", &true)?;
+        json.column(
+            "pausedRanges",
+            thread.paused.iter().map(|pause| PausedRange {
+                start_time: optional_millis(pause.start),
+                end_time: optional_millis(pause.end),
+                reason: profile.string(pause.reason),
+            }),
+        )?;
+        if !layout.of_firefox && !kept::has_thread_key(thread, "showMarkersInTimeline") {
+            json.field("showMarkersInTimeline", &true)?;
+        }
+        kept::thread(json, thread, "")?;
         json.object(Some("samples"), |json| samples(json, layout, thread, &rows))?;
         json.object(Some("markers"), |json| marker::write(json, layout, thread))?;
+        allocation::write(json, profile, thread)?;
         json.field("traceview", &extension(layout, thread, &rows))
     })
 }
@@ -54,7 +76,29 @@ fn samples(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread, rows: &[Row
     if shows_cpu(samples) {
         json.column("threadCPUDelta", rows.iter().map(|row| cpu(samples, row)))?;
     }
+    for column in samples.values.iter().filter(|column| in_file(layout.profile, thread, column)) {
+        let key = layout.profile.string(layout.profile.value_types[column.value_type.index()].name);
+        match &column.values {
+            Values::Ones => json.column(key, rows.iter().map(|row| row.sample().map(|_| 1)))?,
+            Values::Integer(values) => json.column(key, rows.iter().map(|row| row.sample().map(|row| values[row])))?,
+            Values::Float(values) => {
+                let value = |row: &Row| row.sample().map(|row| values[row]).filter(|value| !value.is_nan());
+                json.column(key, rows.iter().map(value))?;
+            }
+        }
+    }
+    kept::thread(json, thread, "samples")?;
     json.field("length", &rows.len())
+}
+
+/// Whether the file has a column of its own for a kind of values: one that other tools know, or have known.
+fn in_file(profile: &Profile, thread: &Thread, column: &ValueColumn) -> bool {
+    let same = |other: &&ValueColumn| other.value_type == column.value_type;
+    let first = thread.samples.values.iter().find(same).is_some_and(|first| std::ptr::eq(first, column));
+    let value_type = profile.value_types[column.value_type.index()];
+    let known = VALUE_COLUMNS.contains(&(profile.string(value_type.name), profile.string(value_type.unit)));
+    let finite = !matches!(&column.values, Values::Float(values) if values.iter().any(|value| value.is_infinite()));
+    first && known && finite
 }
 
 fn weight(layout: &Layout<'_>, thread: &Thread, row: &Row) -> Number {
@@ -104,15 +148,25 @@ fn extension(layout: &Layout<'_>, thread: &Thread, rows: &[Row]) -> ThreadExtens
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
         }),
-        samples: samples_extension(&thread.samples, rows),
+        samples: samples_extension(layout.profile, thread, rows),
         waits: (!thread.waits.is_empty()).then(|| waits(&thread.waits)),
         slices: (!thread.slices.is_empty()).then(|| slices(&thread.slices)),
         markers: marker::extension(layout, thread),
+        native_allocations: allocation::extension(&thread.native_allocations),
+        script_allocations: allocation::extension(&thread.script_allocations),
+        script_trace: allocation::trace_extension(&thread.script_trace),
+        paused: thread
+            .paused
+            .iter()
+            .map(|pause| (pause.start.map(|time| time.0), pause.end.map(|time| time.0), id(pause.reason)))
+            .collect(),
+        kept: kept::of_thread(thread),
     }
 }
 
-fn samples_extension(samples: &SampleTable, rows: &[Row]) -> Samples {
-    let added = (0..).zip(rows).filter(|(_, row)| !matches!(row.origin, Origin::Sample(_))).map(|(row, _)| row);
+fn samples_extension(profile: &Profile, thread: &Thread, rows: &[Row]) -> Samples {
+    let samples = &thread.samples;
+    let added = (0..).zip(rows).filter(|(_, row)| row.sample().is_none()).map(|(row, _)| row);
     let mut cpu = Patch::default();
     for (row, delta) in (0..).zip(&samples.cpu) {
         if let Some(delta) = delta.get().filter(|delta| delta.0 < 0) {
@@ -126,26 +180,24 @@ fn samples_extension(samples: &SampleTable, rows: &[Row]) -> Samples {
         time: time_patch(samples.time.iter().copied()),
         weight: if let Values::Float(values) = &samples.weight { float_patch(values) } else { Patch::default() },
         cpu,
-        values: samples
-            .values
-            .iter()
-            .map(|column| ValueColumn {
-                value_type: id(column.value_type),
-                kind: kind(&column.values),
-                integer: if let Values::Integer(values) = &column.values { values.clone() } else { Vec::new() },
-                float: if let Values::Float(values) = &column.values {
-                    values.iter().copied().map(Exact).collect()
-                } else {
-                    Vec::new()
-                },
-            })
-            .collect(),
+        values: samples.values.iter().map(|column| value_column(profile, thread, column)).collect(),
         labels: samples.labels.iter().copied().map(index).collect(),
         flags: samples.flags.iter().map(|flags| flags.0).collect(),
     }
 }
 
-const fn kind(values: &Values) -> ValueKind {
+fn value_column(profile: &Profile, thread: &Thread, column: &ValueColumn) -> ValuesExtension {
+    let in_file = in_file(profile, thread, column);
+    let (mut integer, mut float) = (Vec::new(), Vec::new());
+    match &column.values {
+        Values::Integer(values) if !in_file => integer.clone_from(values),
+        Values::Float(values) if !in_file => float = values.iter().copied().map(Exact).collect(),
+        _ => {}
+    }
+    ValuesExtension { value_type: id(column.value_type), kind: kind(&column.values), in_file, integer, float }
+}
+
+pub(super) const fn kind(values: &Values) -> ValueKind {
     match values {
         Values::Ones => ValueKind::Ones,
         Values::Integer(_) => ValueKind::Integer,

@@ -1,6 +1,7 @@
 //! What is written, decoded again and checked: the rules of the format on every file, then what is in it.
 
 mod code;
+mod reading;
 mod samples;
 mod validity;
 
@@ -19,7 +20,7 @@ struct File {
     warnings: Vec<Warning>,
 }
 
-const WITH_WAITS: WriteOptions = WriteOptions { off_cpu: true };
+const WITH_WAITS: WriteOptions = WriteOptions { off_cpu: true, measure: None };
 
 fn written(profile: &Profile) -> File {
     written_with(profile, &WriteOptions::default())

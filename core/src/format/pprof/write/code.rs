@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::names::UNKNOWN;
 use super::super::schema::{Function, Line};
 use super::strings::Strings;
 use crate::model::{Frame, FrameId, FunctionKind, LibraryId, Profile, StackId};
@@ -34,8 +35,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Location {
     pub place: Place,
-    /// Relative to the library's base; in memory outside of libraries, the AVMA; else 0.
-    pub address: u64,
+    /// Relative to the library's base; in memory outside of libraries, the AVMA.
+    pub address: Option<u64>,
     /// Whether all of its functions have names, so that nobody has to look for them.
     pub resolved: bool,
     pub lines: Box<[Line]>,
@@ -84,7 +85,7 @@ impl<'a> Code<'a> {
     ) -> u32 {
         let function = Function { name: strings.text(name), ..Function::default() };
         let line = Line { function_id: self.function(function), ..Line::default() };
-        let location = self.intern(Location { place, address: 0, resolved: true, lines: [line].into() });
+        let location = self.intern(Location { place, address: None, resolved: true, lines: [line].into() });
         let stack = Stack { location, caller: caller.unwrap_or(NONE) };
         *self.index.entry(stack).or_insert_with(|| {
             self.stacks.push(stack);
@@ -97,6 +98,23 @@ impl<'a> Code<'a> {
         let caller = |stack: &Stack| self.stacks.get(stack.caller as usize).copied();
         let stacks = std::iter::successors(Some(self.stacks[stack as usize]), caller);
         stacks.map(|stack| u64::from(stack.location) + 1)
+    }
+
+    /// The same of several stacks, into an empty list for each. Their nodes are far apart in memory: so they are not waited for
+    /// one by one.
+    pub(super) fn all_location_ids(&self, stacks: &[u32], ids: &mut [Vec<u64>]) {
+        let mut at = stacks.to_vec();
+        let mut is_left = true;
+        while is_left {
+            is_left = false;
+            for (at, ids) in at.iter_mut().zip(&mut *ids) {
+                if let Some(stack) = self.stacks.get(*at as usize) {
+                    ids.push(u64::from(stack.location) + 1);
+                    *at = stack.caller;
+                    is_left = true;
+                }
+            }
+        }
     }
 
     /// All locations and functions in order of their ids.
@@ -189,8 +207,7 @@ impl<'a> Code<'a> {
         let mut callee = row(inner);
         while let Some(prefix) = stacks.prefix[outer.index()].filter(|_| frames.inline_depth[callee] > 0) {
             let caller = row(prefix);
-            let is_around = frames.address[caller].is_some()
-                && frames.address[caller] == frames.address[callee]
+            let is_around = frames.address[caller] == frames.address[callee]
                 && frames.library[caller] == frames.library[callee]
                 && frames.inline_depth[caller] + 1 == frames.inline_depth[callee];
             if !is_around {
@@ -208,33 +225,37 @@ impl<'a> Code<'a> {
         let kind = |frame: &FrameId| profile.functions.kind[profile.frames.function[frame.index()].index()];
         let frame = profile.frames.get(frames[0]);
         let (place, address) = match (frame.library, frame.address) {
-            (Some(library), address) => (Place::Library(library), address.unwrap_or_default()),
-            (None, Some(avma)) => (Place::Memory, avma),
-            (None, None) if kind(&frames[0]) == FunctionKind::Kernel => (Place::Kernel, 0),
-            (None, None) => (Place::Nowhere, 0),
+            (Some(library), address) => (Place::Library(library), address),
+            (None, Some(avma)) => (Place::Memory, Some(avma)),
+            (None, None) if kind(&frames[0]) == FunctionKind::Kernel => (Place::Kernel, None),
+            (None, None) => (Place::Nowhere, None),
         };
-        let resolved = !frames.iter().any(|frame| kind(frame) == FunctionKind::Unsymbolized);
+        // Where there is no file, nobody can look for names in it.
+        let is_nowhere = place == Place::Nowhere;
+        let resolved = is_nowhere || !frames.iter().any(|frame| kind(frame) == FunctionKind::Unsymbolized);
         self.intern(Location { place, address, resolved, lines })
     }
 
     fn line(&mut self, frame: Frame, strings: &mut Strings<'_>) -> Line {
         let profile = self.profile;
         let function = profile.functions.get(frame.function);
-        let unnamed = function.kind == FunctionKind::Unsymbolized && frame.inline_depth == 0;
-        let function = if let Some(library) = frame.library.filter(|_| unnamed) {
-            let name = in_brackets(profile.string(profile.libraries[library.index()].name));
-            Function { name: strings.text(&name), ..Function::default() }
-        } else {
-            let name = match profile.string(function.name) {
-                "" => strings.text("[unknown]"),
-                _ => strings.id(function.name),
-            };
-            let system_name = function.full_name.map_or(0, |full| strings.id(full));
-            let filename = function.source.map_or(0, |source| strings.id(profile.sources[source.index()].path));
-            let system_name = if system_name == name { 0 } else { system_name };
-            let start_line = function.line.map_or(0, i64::from);
-            Function { id: 0, name, system_name, filename, start_line }
+        let filename = function.source.map_or(0, |source| strings.id(profile.sources[source.index()].path));
+        let start_line = function.line.map_or(0, i64::from);
+        let is_unnamed = function.kind == FunctionKind::Unsymbolized && frame.inline_depth == 0;
+        let (name, system_name) = match (frame.library, profile.string(function.name)) {
+            (Some(library), _) if is_unnamed => {
+                (strings.text(&in_brackets(profile.string(profile.libraries[library.index()].name))), 0)
+            }
+            // An address is no name.
+            (None, name) if is_unnamed && name.starts_with("0x") => (strings.text(UNKNOWN), 0),
+            (_, "") => (strings.text(UNKNOWN), 0),
+            _ => {
+                let name = strings.id(function.name);
+                let full_name = function.full_name.map_or(0, |full| strings.id(full));
+                (name, if full_name == name { 0 } else { full_name })
+            }
         };
+        let function = Function { id: 0, name, system_name, filename, start_line };
         Line {
             function_id: self.function(function),
             line: frame.line.map_or(0, i64::from),

@@ -1,9 +1,13 @@
 //! What the values of a sample count, and what each sample of the model adds to them.
 
 use super::super::super::WriteOptions;
+use super::super::names::{CPU, NANOSECONDS, SAMPLES};
 use super::super::schema::ValueType;
 use super::strings::Strings;
-use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
+use crate::analysis::{Measure, sample_types, says_weights};
+use crate::model::{CpuDelta, Meta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
+
+const WALL: &str = "wall";
 
 /// The sample types of a file.
 pub(super) struct Columns {
@@ -64,15 +68,21 @@ impl Columns {
         let mut columns = Self { columns: Vec::new(), period, left_out: 0 };
         let sampled = || profile.threads.iter().filter(|thread| !thread.samples.is_empty());
         let any_of = |unit| sampled().any(|thread| thread.samples.weight_unit == unit);
-        columns.push(Counts::Samples, "samples", "count");
-        if sampled().any(knows_cpu) || (period.is_some() && any_of(WeightUnit::Samples)) {
-            columns.push(Counts::Cpu, "cpu", "nanoseconds");
+        let [samples, count] = SAMPLES;
+        if sampled().any(says_weights) || sampled().next().is_none() {
+            columns.push(Counts::Samples, samples, count);
         }
-        if options.off_cpu {
-            columns.push(Counts::Wall, "wall", "nanoseconds");
+        // A file of sums that has no CPU times gets none.
+        let is_counted = |thread: &Thread| thread.timed && thread.samples.weight_unit == WeightUnit::Samples;
+        if sampled().any(knows_cpu) || (period.is_some() && sampled().any(is_counted)) {
+            columns.push(Counts::Cpu, CPU, NANOSECONDS);
+        }
+        let has_own_wall = profile.value_types.iter().any(|value_type| profile.string(value_type.name) == WALL);
+        if options.off_cpu && !has_own_wall {
+            columns.push(Counts::Wall, WALL, NANOSECONDS);
         }
         if any_of(WeightUnit::TracingMs) {
-            columns.push(Counts::Time, "time", "nanoseconds");
+            columns.push(Counts::Time, "time", NANOSECONDS);
         }
         if any_of(WeightUnit::Bytes) {
             columns.push(Counts::Space, "space", "bytes");
@@ -108,8 +118,15 @@ impl Columns {
         self.columns.iter().map(value_type).collect()
     }
 
-    /// The name of what tools show first: CPU time, where that is known.
-    pub(super) fn default_name(&self) -> &str {
+    /// The name of what tools show first: what is asked for, or what the profile says; else CPU time, where that is known.
+    pub(super) fn default_name(&self, profile: &Profile, asked: Option<Measure>) -> &str {
+        let name =
+            |measure| sample_types(profile).into_iter().find(|each| each.measure == measure).map(|each| each.name);
+        let asked = asked.and_then(name);
+        let said = asked.as_deref().or_else(|| profile.meta.extra_of(Meta::DEFAULT_SAMPLE_TYPE));
+        if let Some(column) = self.columns.iter().find(|column| said == Some(&*column.name)) {
+            return &column.name;
+        }
         let of = |counts| self.columns.iter().find(|column| column.counts == counts);
         let column = [Counts::Cpu, Counts::Time, Counts::Space].into_iter().find_map(of);
         &column.unwrap_or(&self.columns[0]).name
@@ -121,11 +138,12 @@ impl Columns {
     }
 
     /// The samples of `thread` that count something, and their stacks. Where CPU times are not known, a sample without a
-    /// stack says that nothing ran.
+    /// stack says that nothing ran. Without times all count, for they are rows of a file.
     pub(super) fn counted<'a>(&self, thread: &'a Thread) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
         let sources = self.sources(thread);
         let has_cpu = knows_cpu(thread);
         thread.samples.stack.iter().copied().enumerate().filter(move |(row, stack)| match stack {
+            _ if !thread.timed => true,
             Some(_) => sources.iter().any(|source| !source.is_zero(*row)),
             None => has_cpu && thread.samples.cpu[*row].get().is_some_and(|cpu| cpu != Nanos::ZERO),
         })

@@ -2,13 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::names::{PID, PROCESS_NAME, THREAD_NAME, TID};
 use super::super::schema::Label;
+use super::mappings::program_name;
 use super::strings::Strings;
 use crate::model::{LabelSetId, LabelValue, OsId, Profile, StringId, ThreadId};
 
-const THREAD_NAME: &str = "thread_name";
-const TID: &str = "tid";
-const PID: &str = "pid";
 /// The unit of numbers that are names; tools show them bare.
 const NAME_UNIT: &str = "id";
 
@@ -21,13 +20,23 @@ pub(super) struct Group {
 /// All threads in groups, in order of their first threads.
 pub(super) fn groups(profile: &Profile, strings: &mut Strings<'_>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut index: FxHashMap<(StringId, &OsId, &OsId), usize> = FxHashMap::default();
+    let program = program_name(profile);
+    let mut index: FxHashMap<(StringId, &OsId, &OsId, StringId), usize> = FxHashMap::default();
     for (row, thread) in profile.threads.iter().enumerate() {
-        let pid = &profile.processes[thread.process.index()].pid;
-        let group = *index.entry((thread.name, &thread.tid, pid)).or_insert_with(|| {
-            let name = text_label(strings.text(THREAD_NAME), strings.id(thread.name));
-            let labels = name.into_iter().chain(os_id(TID, &thread.tid, strings)).chain(os_id(PID, pid, strings));
-            groups.push(Group { threads: Vec::new(), labels: labels.collect() });
+        let process = &profile.processes[thread.process.index()];
+        let pid = &process.pid;
+        let group = *index.entry((thread.name, &thread.tid, pid, process.name)).or_insert_with(|| {
+            let mut labels = Vec::new();
+            // What has neither an id nor a name of its own is all that a file has, and no thread that anybody knows.
+            if thread.tid != OsId::Text("".into()) || thread.name != process.name {
+                labels.extend(text_label(strings.text(THREAD_NAME), strings.id(thread.name)));
+            }
+            labels.extend(os_id(TID, &thread.tid, strings));
+            labels.extend(os_id(PID, pid, strings));
+            if profile.string(process.name) != program {
+                labels.extend(text_label(strings.text(PROCESS_NAME), strings.id(process.name)));
+            }
+            groups.push(Group { threads: Vec::new(), labels });
             groups.len() - 1
         });
         groups[group].threads.push(ThreadId::new(row));

@@ -5,15 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::names::{KERNEL, MEMORY, UNKNOWN};
 use super::super::schema::Mapping;
 use super::code::{Location, Place};
 use super::strings::Strings;
 use crate::analysis::own_binary;
 use crate::model::{self, LibraryId, Profile};
 
-/// Tools do not look for names in files that are called so.
-const KERNEL: &str = "[kernel]";
-const MEMORY: &str = "[anon]";
 const DELETED: &str = " (deleted)";
 const PAGE: u64 = 0x1000;
 
@@ -63,12 +61,40 @@ pub(super) fn place<'a>(
         let (low, high) = entry.range.unwrap_or((*address, *address));
         entry.range = Some((low.min(*address), high.max(*address)));
     }
+    // The program too, where nothing is known of where it is.
+    let main = main_library(profile, &segments).map(Place::Library);
+    if let Some(main) = main.filter(|main| uses.keys().all(|(place, _)| place != main)) {
+        uses.insert((main, NO_SEGMENT), Use::default());
+    }
     let mut table = Table { profile, strings, segments: &segments, rows: Vec::new(), ids: BTreeMap::new() };
     table.fill(uses);
     let of_location =
         |((part, address), location): (&(Part, u64), &Location)| (table.ids[&(*part, location.resolved)], *address);
     let of_locations = placed.iter().zip(locations).map(of_location).collect();
     (table.rows, of_locations)
+}
+
+/// The name of the program's file.
+pub(super) fn program_name(profile: &Profile) -> &str {
+    let path = match main_library(profile, &segments(profile)) {
+        Some(library) => {
+            let path = profile.string(profile.libraries[library.index()].path);
+            path.strip_suffix(DELETED).unwrap_or(path)
+        }
+        None => program(profile),
+    };
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The program as it was started, where its file is not known.
+fn program(profile: &Profile) -> &str {
+    let meta = &profile.meta;
+    meta.command_line.first().unwrap_or(&meta.name)
+}
+
+/// The library of the first mapping.
+fn main_library(profile: &Profile, segments: &[Segment]) -> Option<LibraryId> {
+    own_binary(profile).or_else(|| segments.first().map(|segment| segment.library))
 }
 
 /// The distinct mappings of libraries: processes have the same ones at different addresses.
@@ -90,14 +116,20 @@ fn segments(profile: &Profile) -> Vec<Segment> {
 
 /// Where a location is, and its address there: an AVMA, or as it is in a library that is mapped nowhere.
 fn part_of(segments: &[Segment], location: &Location) -> (Part, u64) {
-    let Place::Library(library) = location.place else { return ((location.place, NO_SEGMENT), location.address) };
+    let Place::Library(library) = location.place else {
+        return ((location.place, NO_SEGMENT), location.address.unwrap_or_default());
+    };
+    let Some(address) = location.address else {
+        let segment = segments.iter().position(|segment| segment.library == library);
+        return ((location.place, segment.unwrap_or(NO_SEGMENT)), 0);
+    };
     let found = segments.iter().enumerate().find_map(|(index, segment)| {
-        let avma = segment.base.wrapping_add(location.address);
+        let avma = segment.base.wrapping_add(address);
         (segment.library == library && (segment.start..segment.end).contains(&avma)).then_some((index, avma))
     });
     match found {
         Some((index, avma)) => ((location.place, index), avma),
-        None => ((location.place, NO_SEGMENT), location.address),
+        None => ((location.place, NO_SEGMENT), address),
     }
 }
 
@@ -113,7 +145,7 @@ struct Table<'a, 's> {
 
 impl Table<'_, '_> {
     fn fill(&mut self, uses: BTreeMap<Part, Use>) {
-        let main = own_binary(self.profile).or_else(|| self.segments.first().map(|segment| segment.library));
+        let main = main_library(self.profile, self.segments);
         let is_main = |part: &Part| main.is_some_and(|main| part.0 == Place::Library(main));
         let mut parts: Vec<(Part, Use)> = uses.into_iter().filter(|(part, _)| part.0 != Place::Nowhere).collect();
         parts.sort_by_key(|(part, _)| !is_main(part));
@@ -122,7 +154,9 @@ impl Table<'_, '_> {
             Some((_, need)) => need.resolved = true,
             None => self.add_program(),
         }
-        self.ids.insert(((Place::Nowhere, NO_SEGMENT), true), 1);
+        for resolved in [true, false] {
+            self.ids.insert(((Place::Nowhere, NO_SEGMENT), resolved), 1);
+        }
         for (part, need) in parts {
             self.add(part, need);
         }
@@ -130,9 +164,8 @@ impl Table<'_, '_> {
 
     /// Stands for a program whose file is not known.
     fn add_program(&mut self) {
-        let meta = &self.profile.meta;
-        let name = meta.command_line.first().unwrap_or(&meta.name);
-        let filename = self.strings.text(if name.is_empty() { "[unknown]" } else { name });
+        let name = program(self.profile);
+        let filename = self.strings.text(if name.is_empty() { UNKNOWN } else { name });
         self.push(Mapping { filename, ..Mapping::default() }, true);
     }
 

@@ -21,12 +21,16 @@ use self::stream::Stream;
 use self::strings::Strings;
 use self::sums::{Changes, Sums};
 use super::super::{WriteError, WriteOptions};
+use super::names::{
+    COMMAND, COMMENT, CPU, DOCUMENTATION, DROP_FRAMES, KEEP_FRAMES, LOST, NANOSECONDS, NO_STACK, PERIOD, RECORDED_BY,
+};
 use super::schema::{self, Location};
-use crate::analysis::WaitKind;
+use crate::analysis::{Measure, WaitKind};
 use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
+use crate::report::command_text;
 
-const LOST: &str = "traceview::lost_samples";
-const NO_STACK: &str = "[no stack]";
+/// The locations of so many samples are looked up together.
+const TOGETHER: usize = 32;
 
 /// Writes `profile`. Returns what the file has no place for.
 ///
@@ -41,6 +45,7 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
         stream: Stream::new(out),
         strings,
         columns,
+        measure: options.measure,
         code,
         labels: Labels::new(profile),
         changes: Changes::default(),
@@ -73,6 +78,8 @@ struct Writer<'a> {
     stream: Stream<'a>,
     strings: Strings<'a>,
     columns: Columns,
+    /// What tools are to show first.
+    measure: Option<Measure>,
     code: Code<'a>,
     labels: Labels<'a>,
     changes: Changes,
@@ -86,25 +93,35 @@ impl Writer<'_> {
         let start = meta.recording_start.or(extent.map(|extent| extent.start)).unwrap_or_default();
         let end = meta.recording_end.or(extent.map(|extent| extent.end)).unwrap_or(start);
         let strings = &mut self.strings;
-        let period_type = self
-            .columns
-            .period
-            .map(|_| schema::ValueType { r#type: strings.text("cpu"), unit: strings.text("nanoseconds") });
+        let (period, period_type) = match (self.columns.period, meta.extra_of(PERIOD).and_then(period_of)) {
+            (Some(period), _) => (period.0, Some([CPU, NANOSECONDS])),
+            (None, Some((period, period_type))) => (period, Some(period_type)),
+            (None, None) => (0, None),
+        };
+        let period_type =
+            period_type.map(|[name, unit]| schema::ValueType { r#type: strings.text(name), unit: strings.text(unit) });
+        let mut fact = |name: &str| meta.extra_of(name).map_or(0, |fact| strings.text(fact));
+        let (drop_frames, keep_frames, doc_url) = (fact(DROP_FRAMES), fact(KEEP_FRAMES), fact(DOCUMENTATION));
         self.stream.part(&schema::Profile {
             sample_type: self.columns.sample_types(strings),
             time_nanos: meta.start_unix_ns.map_or(0, |zero| zero.saturating_add(start.0)),
             duration_nanos: (end - start).0.max(0),
             period_type,
-            period: self.columns.period.map_or(0, |period| period.0),
+            period,
             comment: comments(self.profile).iter().map(|comment| strings.text(comment)).collect(),
-            default_sample_type: strings.text(self.columns.default_name()),
+            default_sample_type: strings.text(self.columns.default_name(self.profile, self.measure)),
+            drop_frames,
+            keep_frames,
+            doc_url,
             ..schema::Profile::default()
         })
     }
 
     /// The samples, and where asked for the waits, of threads with equal labels.
     fn samples(&mut self, group: &Group) -> io::Result<()> {
-        let mut sums = Sums::new(self.columns.fractional());
+        // Without times, rows are sums already, and stay as they are.
+        let are_sums = group.threads.iter().all(|thread| !self.profile.threads[thread.index()].timed);
+        let mut sums = Sums::new(self.columns.fractional(), !are_sums);
         for thread in &group.threads {
             let thread = &self.profile.threads[thread.index()];
             self.add_samples(thread, &mut sums);
@@ -113,15 +130,24 @@ impl Writer<'_> {
             }
         }
         let Self { stream, strings, code, labels, changes, .. } = self;
-        let rows = sums.rows(changes).map(|((stack, set), values)| schema::Sample {
-            location_id: code.location_ids(stack).collect(),
-            value: values,
-            label: match set {
-                Some(set) => labels.of(&group.labels, LabelSetId::new(set as usize), strings),
-                None => group.labels.clone(),
-            },
-        });
-        stream.rows(rows, |part| &mut part.sample)
+        let mut rows = sums.rows(changes).peekable();
+        let mut ids: Vec<Vec<u64>> = vec![Vec::new(); TOGETHER];
+        while rows.peek().is_some() {
+            let together: Vec<_> = rows.by_ref().take(TOGETHER).collect();
+            let stacks: Vec<u32> = together.iter().map(|((stack, _), _)| *stack).collect();
+            ids.iter_mut().for_each(Vec::clear);
+            code.all_location_ids(&stacks, &mut ids);
+            for (((_, set), values), ids) in together.into_iter().zip(&ids) {
+                match set {
+                    Some(set) => {
+                        let labels = labels.of(&group.labels, LabelSetId::new(set as usize), strings);
+                        stream.sample(ids, &values, &labels)?;
+                    }
+                    None => stream.sample(ids, &values, &group.labels)?,
+                }
+            }
+        }
+        stream.flush()
     }
 
     fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
@@ -176,9 +202,9 @@ fn counted_waits(thread: &Thread) -> impl Iterator<Item = Wait> {
 fn comments(profile: &Profile) -> Vec<String> {
     let meta = &profile.meta;
     let mut comments = Vec::new();
-    comments.extend(meta.recorder.as_ref().map(|recorder| format!("recorded by {recorder}")));
+    comments.extend(meta.recorder.as_ref().map(|recorder| format!("{RECORDED_BY}{recorder}")));
     if !meta.command_line.is_empty() {
-        comments.push(format!("command: {}", meta.command_line.join(" ")));
+        comments.push(format!("{COMMAND}{}", command_text(&meta.command_line)));
     }
     let rate = meta.interval.filter(|interval| interval.0 > 0).map(|interval| 1_000_000_000 / interval.0);
     match (rate, meta.quality) {
@@ -189,7 +215,16 @@ fn comments(profile: &Profile) -> Vec<String> {
         (Some(rate), None) => comments.push(format!("sampled at {rate} Hz")),
         (None, _) => {}
     }
+    let further = meta.extra.iter().filter(|(name, _)| name == COMMENT);
+    comments.extend(further.map(|(_, comment)| comment.clone()));
     comments
+}
+
+/// What stands between samples that are not taken by time: `NUMBER TYPE/UNIT`.
+fn period_of(fact: &str) -> Option<(i64, [&str; 2])> {
+    let (period, period_type) = fact.split_once(' ')?;
+    let (name, unit) = period_type.rsplit_once('/')?;
+    Some((period.parse().ok()?, [name, unit]))
 }
 
 fn row_of(index: usize) -> u32 {

@@ -10,6 +10,8 @@ pub(super) type Key = (u32, Option<u32>);
 
 /// Rows in the order in which they were first added to.
 pub(super) struct Sums {
+    /// Whether equal rows are one, and those that count nothing are none.
+    merges: bool,
     keys: Vec<Key>,
     index: FxHashMap<Key, usize>,
     columns: Vec<Column>,
@@ -31,23 +33,33 @@ pub(super) struct Changes {
 
 impl Sums {
     /// No rows; for each column it is said whether fractional numbers are added to it.
-    pub(super) fn new(fractional: impl Iterator<Item = bool>) -> Self {
+    pub(super) fn new(fractional: impl Iterator<Item = bool>, merges: bool) -> Self {
         let column = |fractional| if fractional { Column::Fractional(Vec::new()) } else { Column::Whole(Vec::new()) };
-        Self { keys: Vec::new(), index: FxHashMap::default(), columns: fractional.map(column).collect() }
+        Self { merges, keys: Vec::new(), index: FxHashMap::default(), columns: fractional.map(column).collect() }
     }
 
     /// The row of `key`.
     pub(super) fn row(&mut self, key: Key) -> usize {
-        *self.index.entry(key).or_insert_with(|| {
-            self.keys.push(key);
-            for column in &mut self.columns {
-                match column {
-                    Column::Whole(sums) => sums.push(0),
-                    Column::Fractional(sums) => sums.push(0.0),
-                }
+        if !self.merges {
+            return self.add_row(key);
+        }
+        if let Some(row) = self.index.get(&key) {
+            return *row;
+        }
+        let row = self.add_row(key);
+        self.index.insert(key, row);
+        row
+    }
+
+    fn add_row(&mut self, key: Key) -> usize {
+        self.keys.push(key);
+        for column in &mut self.columns {
+            match column {
+                Column::Whole(sums) => sums.push(0),
+                Column::Fractional(sums) => sums.push(0.0),
             }
-            self.keys.len() - 1
-        })
+        }
+        self.keys.len() - 1
     }
 
     /// Adds what `sources` (one for each column) have at `sample`.
@@ -76,11 +88,11 @@ impl Sums {
         }
     }
 
-    /// All rows that add up to something.
+    /// All rows, without those that add up to nothing where rows are merged.
     pub(super) fn rows(&self, changes: &mut Changes) -> impl Iterator<Item = (Key, Vec<i64>)> {
         self.keys.iter().enumerate().filter_map(move |(row, key)| {
             let values: Vec<i64> = self.columns.iter().map(|column| column.value(row, changes)).collect();
-            values.iter().any(|value| *value != 0).then_some((*key, values))
+            (!self.merges || values.iter().any(|value| *value != 0)).then_some((*key, values))
         })
     }
 

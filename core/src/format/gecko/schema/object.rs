@@ -1,0 +1,162 @@
+//! How objects of the file are read: known keys into typed fields, all others kept as text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde_json::value::RawValue;
+
+/// What an object has besides the keys that are known, in the order of the file.
+pub(in super::super) type Kept<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
+
+/// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD. Not copied where the file
+/// has it without escapes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in super::super) struct Str<'a>(pub Cow<'a, str>);
+
+/// The id of a process or thread.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(in super::super) enum Id {
+    #[default]
+    Missing,
+    Number(i64),
+    Text(String),
+}
+
+/// A struct whose fields are what some keys of an object hold; a key that is missing leaves its field as it is by default.
+/// Of a key that is there twice the last value counts, as in JavaScript.
+macro_rules! object {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        pub(in super::super) struct $name<'a> {
+            $($(#[$field_doc])* pub $field: $type,)*
+            /// All other keys.
+            pub kept: $crate::format::gecko::schema::object::Kept<'a>,
+        }
+
+        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Object;
+
+                impl<'de> serde::de::Visitor<'de> for Object {
+                    type Value = $name<'de>;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str(concat!("an object (", stringify!($name), ")"))
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name<'de>, A::Error> {
+                        let mut object = $name::default();
+                        while let Some(key) = map.next_key::<$crate::format::gecko::schema::object::Str<'de>>()? {
+                            match &*key.0 {
+                                $($key => object.$field = map.next_value()?,)*
+                                _ => object.kept.push((key.0, std::borrow::Cow::Borrowed(map.next_value::<&'de serde_json::value::RawValue>()?))),
+                            }
+                        }
+                        Ok(object)
+                    }
+                }
+
+                deserializer.deserialize_map(Object)
+            }
+        }
+    };
+}
+
+pub(super) use object;
+
+impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Texts;
+
+        impl<'de> Visitor<'de> for Texts {
+            type Value = Str<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Borrowed(value)))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(value.to_owned())))
+            }
+
+            fn visit_borrowed_bytes<E>(self, value: &'de [u8]) -> Result<Str<'de>, E> {
+                Ok(Str(String::from_utf8_lossy(value)))
+            }
+
+            fn visit_bytes<E>(self, value: &[u8]) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(String::from_utf8_lossy(value).into_owned())))
+            }
+        }
+
+        // serde_json gives lone surrogates as bytes, and refuses them where a `str` is asked for.
+        deserializer.deserialize_bytes(Texts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ids;
+
+        impl Visitor<'_> for Ids {
+            type Value = Id;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a string")
+            }
+
+            fn visit_unit<E>(self) -> Result<Id, E> {
+                Ok(Id::Missing)
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Id, E> {
+                Ok(Id::Number(value))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Id, E> {
+                Ok(i64::try_from(value).map_or_else(|_| Id::Text(value.to_string()), Id::Number))
+            }
+
+            #[expect(clippy::cast_possible_truncation, reason = "only whole numbers that fit stay numbers")]
+            #[expect(clippy::float_cmp, reason = "exact on purpose")]
+            #[expect(clippy::cast_precision_loss, reason = "the range is checked")]
+            fn visit_f64<E>(self, value: f64) -> Result<Id, E> {
+                let whole = value as i64;
+                let same = whole as f64 == value && value.abs() < 9e15;
+                Ok(if same { Id::Number(whole) } else { Id::Text(value.to_string()) })
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Id, E> {
+                Ok(Id::Text(value.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(Ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced_and_plain_text_borrowed() {
+        let text: Str<'_> = serde_json::from_str(r#""a\ud800b""#).expect("a string");
+        assert!(text.0.starts_with('a') && text.0.ends_with('b') && text.0.contains('\u{fffd}'), "{text:?}");
+        assert_eq!(serde_json::from_str::<Str<'_>>(r#""\ud83e\udd80""#).expect("a pair").0, "🦀");
+        assert!(matches!(serde_json::from_str::<Str<'_>>(r#""plain""#).expect("a string").0, Cow::Borrowed("plain")));
+        assert!(serde_json::from_str::<Str<'_>>("7").is_err());
+    }
+
+    #[test]
+    fn ids_are_numbers_or_text() {
+        let ids: Vec<Id> = serde_json::from_str(r#"[5, -1, 2.0, 0.5, "123.1", null]"#).expect("ids");
+        let text = |text: &str| Id::Text(text.to_owned());
+        assert_eq!(ids, [Id::Number(5), Id::Number(-1), Id::Number(2), text("0.5"), text("123.1"), Id::Missing]);
+    }
+}

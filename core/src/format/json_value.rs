@@ -1,0 +1,171 @@
+//! Values of JSON files that serde's own types would refuse or change.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// A JSON number as it was written: whole or fractional.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::format) enum Number {
+    Integer(i64),
+    Float(f64),
+}
+
+/// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::format) struct Text(pub String);
+
+/// An index or id that may be anything a table does not have: then it is `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::format) struct Index(pub Option<u32>);
+
+impl Number {
+    #[expect(clippy::cast_precision_loss, reason = "numbers of the file are doubles to all other tools")]
+    pub(in crate::format) fn as_f64(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Self::Integer(value) => serializer.serialize_i64(value),
+            Self::Float(value) => serializer.serialize_f64(value),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+
+        impl Visitor<'_> for Numbers {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+                Ok(Number::Integer(value))
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "beyond i64 only the double is left")]
+            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+                Ok(i64::try_from(value).map_or(Number::Float(value as f64), Number::Integer))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+                Ok(Number::Float(value))
+            }
+        }
+
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Texts;
+
+        impl Visitor<'_> for Texts {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
+                Ok(Text(value.to_owned()))
+            }
+
+            fn visit_bytes<E>(self, value: &[u8]) -> Result<Text, E> {
+                Ok(Text(String::from_utf8_lossy(value).into_owned()))
+            }
+        }
+
+        // serde_json gives lone surrogates as bytes, and refuses them where a `str` is asked for.
+        deserializer.deserialize_bytes(Texts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Indices;
+
+        impl Visitor<'_> for Indices {
+            type Value = Index;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an index")
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Index, E> {
+                Ok(Index(u32::try_from(value).ok()))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Index, E> {
+                Ok(Index(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Index, E> {
+                Ok(Index(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Index, E> {
+                Ok(Index(None))
+            }
+        }
+
+        deserializer.deserialize_any(Indices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_kind_and_every_bit() {
+        for text in ["0", "-5", "9223372036854775807", "-9223372036854775808", "0.1", "1e-7", "123.456789"] {
+            let number: Number = serde_json::from_str(text).expect(text);
+            assert_eq!(serde_json::to_string(&number).expect("a number"), text);
+        }
+        assert_eq!(
+            serde_json::from_str::<Number>("18446744073709551615").expect("large"),
+            Number::Float(2f64.powi(64))
+        );
+        assert!(serde_json::from_str::<Number>("\"5\"").is_err());
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        let text: Text = serde_json::from_str(r#""a\ud800b""#).expect("a string");
+        assert!(text.0.starts_with('a') && text.0.ends_with('b') && text.0.contains('\u{fffd}'), "{text:?}");
+        assert_eq!(serde_json::from_str::<Text>(r#""\ud83e\udd80""#).expect("a pair").0, "🦀");
+        assert!(serde_json::from_str::<Text>("7").is_err());
+    }
+
+    #[test]
+    fn what_is_no_index_is_none() {
+        let indices: Vec<Index> = serde_json::from_str("[0, 4294967295, 4294967296, -1, 0.5, null]").expect("numbers");
+        assert_eq!(
+            indices.iter().map(|index| index.0).collect::<Vec<_>>(),
+            [Some(0), Some(u32::MAX), None, None, None, None]
+        );
+        assert!(serde_json::from_str::<Index>("\"0\"").is_err());
+    }
+}

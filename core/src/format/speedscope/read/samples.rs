@@ -1,0 +1,113 @@
+//! Samples and weights of a `sampled` profile.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use super::super::super::import_report::Note;
+use super::super::super::json_value::Number;
+use super::Context;
+use super::axis::Column;
+use super::path::Path;
+use crate::model::StackId;
+
+pub(super) const NO_FRAME: Note =
+    Note { code: "frames-missing", message: "frames that are not in the table of frames are left out" };
+const NO_WEIGHT: Note = Note { code: "weights-missing", message: "weights that are no numbers count as 0" };
+
+/// The array of stacks.
+pub(super) struct Samples<'a>(pub &'a mut Context);
+
+impl<'de> DeserializeSeed<'de> for Samples<'_> {
+    type Value = Vec<Option<StackId>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Samples<'_> {
+    type Value = Vec<Option<StackId>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of stacks")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut path = Path::default();
+        let mut stacks = Vec::new();
+        while let Some(stack) =
+            seq.next_element_seed(Stack { context: self.0, path: &mut path, sample: stacks.len() })?
+        {
+            stacks.push(stack);
+        }
+        Ok(stacks)
+    }
+}
+
+/// One stack, the outermost frame first. It may be as deep as the file is long.
+struct Stack<'a> {
+    context: &'a mut Context,
+    path: &'a mut Path,
+    sample: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Stack<'_> {
+    type Value = Option<StackId>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Stack<'_> {
+    type Value = Option<StackId>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of indices of frames")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let Context { builder, report, frames, profiles, .. } = self.context;
+        self.path.start();
+        let mut depth = 0_usize;
+        while let Some(index) = seq.next_element()? {
+            if !self.path.follow(builder, frames, index) {
+                report.note(NO_FRAME, || format!("profiles[{profiles}].samples[{}][{depth}]", self.sample));
+            }
+            depth += 1;
+        }
+        Ok(self.path.finish())
+    }
+}
+
+/// The array of weights.
+pub(super) struct Weights<'a>(pub &'a mut Context);
+
+impl<'de> DeserializeSeed<'de> for Weights<'_> {
+    type Value = Column;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Column, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Weights<'_> {
+    type Value = Column;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of weights")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Column, A::Error> {
+        let mut weights = Column::default();
+        while let Some(weight) = seq.next_element::<Option<Number>>()? {
+            if weight.is_none() {
+                let profile = self.0.profiles;
+                self.0.report.note(NO_WEIGHT, || format!("profiles[{profile}].weights[{}]", weights.len()));
+            }
+            weights.push(weight.unwrap_or(Number::Integer(0)));
+        }
+        Ok(weights)
+    }
+}

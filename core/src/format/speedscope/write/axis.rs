@@ -1,0 +1,262 @@
+//! What stands on the axis of a thread, in order.
+
+use crate::analysis::WaitKind;
+use crate::format::WriteOptions;
+use crate::format::json_value::Number;
+use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, Time, Values, Wait, WeightUnit};
+
+use super::super::clock::{Clock, whole};
+use super::super::unit::{Unit, near_whole};
+use super::start_of;
+
+/// What a piece of an axis is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum What {
+    /// Nothing ran.
+    Nothing,
+    /// A sample.
+    Stack(StackId),
+    /// A sample without a stack.
+    NoStack,
+    /// A wait.
+    Wait(Option<StackId>, WaitKind),
+}
+
+impl What {
+    pub(super) fn is_something(self) -> bool {
+        self != Self::Nothing
+    }
+}
+
+/// A piece of an axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub what: What,
+    /// How long it is: its weight.
+    pub length: Number,
+}
+
+/// How a thread is laid out.
+pub(super) struct Axis<'a> {
+    profile: &'a Profile,
+    thread: &'a Thread,
+    pub unit: Unit,
+    counted: Counted<'a>,
+    /// Whether pieces stand at moments, and not only one after the other.
+    timed: bool,
+    /// Gaps that are shorter are not shown until they have added up.
+    shortest_gap: i64,
+    waits: bool,
+    pub start: Time,
+}
+
+/// What gives samples their weights.
+#[derive(Clone, Copy)]
+enum Counted<'a> {
+    /// CPU time up to the sample.
+    Cpu(&'a [CpuDelta]),
+    /// Time since the sample before, as a number of intervals.
+    Intervals(&'a Values, i64),
+    /// Milliseconds from the sample on.
+    Traced(&'a Values),
+    /// No time.
+    Plain(&'a Values),
+}
+
+/// Where profiles do not say how often they look.
+const USUAL_INTERVAL: i64 = 1_000_000;
+/// Rounded times of lengths that are not whole can differ by one.
+const ROUNDING: i64 = 2;
+
+impl<'a> Axis<'a> {
+    pub(super) fn of(profile: &'a Profile, thread: &'a Thread, options: &WriteOptions) -> Self {
+        let samples = &thread.samples;
+        let interval = profile.meta.interval.map(|interval| interval.0).filter(|interval| *interval > 0);
+        let gap = interval.unwrap_or(USUAL_INTERVAL);
+        let only_waits = samples.is_empty() && options.off_cpu;
+        let (unit, counted, shortest_gap) = if only_waits || samples.cpu.iter().any(|cpu| cpu.get().is_some()) {
+            (Unit::Nanoseconds, Counted::Cpu(&samples.cpu), gap)
+        } else {
+            match (samples.weight_unit, interval) {
+                (WeightUnit::TracingMs, _) => (Unit::Nanoseconds, Counted::Traced(&samples.weight), ROUNDING),
+                (WeightUnit::Samples, Some(interval)) if thread.timed => {
+                    (Unit::Nanoseconds, Counted::Intervals(&samples.weight, interval), gap)
+                }
+                (WeightUnit::Samples, _) => (Unit::None, Counted::Plain(&samples.weight), gap),
+                (WeightUnit::Bytes, _) => (Unit::Bytes, Counted::Plain(&samples.weight), gap),
+            }
+        };
+        let timed = thread.timed && unit == Unit::Nanoseconds;
+        let waits = timed && options.off_cpu;
+        let mut axis = Self { profile, thread, unit, counted, timed, shortest_gap, waits, start: Time::ZERO };
+        if timed {
+            let first = axis.pieces_from(Time::ZERO).next_start();
+            axis.start = start_of(profile, thread).min(first.unwrap_or(Time(i64::MAX)));
+        }
+        axis
+    }
+
+    pub(super) fn pieces(&self) -> Pieces<'_> {
+        self.pieces_from(self.start)
+    }
+
+    /// Where the axis ends, after all pieces.
+    pub(super) fn end(&self, pieces: &Pieces<'_>) -> Number {
+        let Clock { now, fraction } = pieces.clock;
+        if self.unit != Unit::Nanoseconds && fraction > 0.0 {
+            return Number::Float(Number::Integer(now.0).as_f64() + fraction);
+        }
+        let now = pieces.clock.ceiling();
+        let known = self.thread.end.or(self.profile.meta.recording_end).filter(|_| self.timed);
+        let covers = |end: &Time| (now - *end).0 < ROUNDING;
+        Number::Integer(known.filter(covers).unwrap_or(now).0)
+    }
+
+    fn pieces_from(&self, start: Time) -> Pieces<'_> {
+        Pieces { axis: self, row: 0, wait: 0, clock: Clock::at(start), sample: None, refused: 0 }
+    }
+
+    /// What sample `row` is and how long; `None` if it counts nothing.
+    fn sample(&self, row: usize) -> Option<Piece> {
+        let stack = self.thread.samples.stack[row];
+        let (what, length) = match self.counted {
+            Counted::Cpu(deltas) => {
+                let cpu = deltas.get(row).and_then(|delta| delta.get()).filter(|cpu| *cpu != Nanos::ZERO)?;
+                (stack.map_or(What::NoStack, What::Stack), Number::Integer(cpu.0))
+            }
+            Counted::Intervals(values, interval) => (What::Stack(stack?), times(value(values, row), interval)),
+            Counted::Traced(values) => (stack.map_or(What::Nothing, What::Stack), nanos(values.get(row))),
+            Counted::Plain(values) => {
+                let what =
+                    if self.thread.timed { What::Stack(stack?) } else { stack.map_or(What::Nothing, What::Stack) };
+                (what, value(values, row))
+            }
+        };
+        Some(Piece { what, length })
+    }
+
+    /// Where sample `row` begins, which lasts `length`.
+    fn start_of_sample(&self, row: usize, length: Number) -> Option<Time> {
+        let time = *self.thread.samples.time.get(row).filter(|_| self.timed)?;
+        let before = match self.counted {
+            Counted::Traced(_) | Counted::Plain(_) => 0,
+            Counted::Cpu(_) | Counted::Intervals(..) => match length {
+                Number::Integer(length) => length,
+                Number::Float(length) => whole(length),
+            },
+        };
+        Some(time + Nanos(before.saturating_neg()))
+    }
+}
+
+/// The pieces of an axis.
+pub(super) struct Pieces<'a> {
+    axis: &'a Axis<'a>,
+    row: usize,
+    wait: usize,
+    /// Where the last piece ended.
+    clock: Clock,
+    /// The next sample and where it begins.
+    sample: Option<(Piece, Option<Time>)>,
+    /// How many samples had negative or infinite weights.
+    pub refused: u64,
+}
+
+impl Pieces<'_> {
+    /// Where the next piece begins, if it says.
+    fn next_start(&mut self) -> Option<Time> {
+        let sample = self.next_sample().and_then(|(_, start)| start);
+        let wait = self.next_wait().map(|wait| wait.start);
+        match (sample, wait) {
+            (Some(sample), Some(wait)) => Some(sample.min(wait)),
+            (sample, wait) => sample.or(wait),
+        }
+    }
+
+    fn next_sample(&mut self) -> Option<(Piece, Option<Time>)> {
+        while self.sample.is_none() && self.row < self.axis.thread.samples.len() {
+            let row = self.row;
+            self.row += 1;
+            let Some(piece) = self.axis.sample(row) else { continue };
+            let length = piece.length.as_f64();
+            if length < 0.0 || !length.is_finite() {
+                self.refused += 1;
+                continue;
+            }
+            self.sample = Some((piece, self.axis.start_of_sample(row, piece.length)));
+        }
+        self.sample
+    }
+
+    fn next_wait(&mut self) -> Option<Wait> {
+        let waits = &self.axis.thread.waits;
+        while self.axis.waits && self.wait < waits.len() {
+            let wait = waits.get(self.wait);
+            if wait.duration > Nanos::ZERO {
+                return Some(wait);
+            }
+            self.wait += 1;
+        }
+        None
+    }
+
+    fn advance(&mut self, piece: Piece) -> Piece {
+        self.clock.pass(piece.length);
+        piece
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let sample = self.next_sample();
+        let wait = self.next_wait();
+        let wait = wait.filter(|wait| sample.and_then(|(_, start)| start).is_none_or(|start| wait.start < start));
+        let start = wait.map(|wait| wait.start).or(sample.and_then(|(_, start)| start));
+        if let Some(gap) = start.map(|start| start - self.clock.now).filter(|gap| gap.0 >= self.axis.shortest_gap) {
+            return Some(self.advance(Piece { what: What::Nothing, length: Number::Integer(gap.0) }));
+        }
+        let piece = match wait {
+            Some(wait) => {
+                self.wait += 1;
+                let what = What::Wait(wait.stack, WaitKind::of(self.axis.profile, &wait));
+                Piece { what, length: Number::Integer(wait.duration.0) }
+            }
+            None => {
+                self.sample = None;
+                sample?.0
+            }
+        };
+        Some(self.advance(piece))
+    }
+}
+
+fn value(values: &Values, row: usize) -> Number {
+    match values {
+        Values::Ones => Number::Integer(1),
+        Values::Integer(values) => Number::Integer(values[row]),
+        Values::Float(values) => shortest(values[row]),
+    }
+}
+
+fn times(value: Number, factor: i64) -> Number {
+    match value {
+        Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
+        Number::Float(value) => shortest((value * Number::Integer(factor).as_f64()).round_ties_even()),
+    }
+}
+
+/// Milliseconds as nanoseconds, of which the reader makes the same milliseconds if any double does.
+fn nanos(millis: f64) -> Number {
+    let nanos = near_whole(millis * 1e6);
+    let exact =
+        [nanos, nanos.next_up(), nanos.next_down()].into_iter().find(|nanos| near_whole(*nanos) / 1e6 == millis);
+    shortest(exact.unwrap_or(nanos))
+}
+
+/// `value` as an integer if it is one that doubles have exactly.
+fn shortest(value: f64) -> Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { Number::Integer(whole(value)) } else { Number::Float(value) }
+}
