@@ -80,7 +80,7 @@ fn resolve(program: &Path, list: &Path) -> io::Result<()> {
     let cache = NameCache::locate(env::var_os("XDG_CACHE_HOME").as_deref(), None);
     let resolved = symbolize_images(&[Request { image, svmas: svmas.clone() }], cache.as_ref(), &|_, _| {});
     let mut out = BufWriter::new(io::stdout().lock());
-    for (svma, Resolved { frames, .. }) in svmas.iter().zip(&resolved[0]) {
+    for (svma, Resolved { frames, .. }) in svmas.iter().zip(&resolved[0].resolved) {
         writeln!(out, "{svma:#018x}")?;
         for frame in frames.iter().rev() {
             let file = frame.file.as_deref().unwrap_or("??");

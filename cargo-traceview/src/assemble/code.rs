@@ -7,9 +7,10 @@ use traceview_core::model::{
     ResourceId, ResourceKind, Source, StackId, StandardCategory, SymbolStatus,
 };
 
+use super::origins::Origins;
 use crate::image::BuildId;
 use crate::sampler::arch;
-use crate::symbolize::{self, Category, CrateId, NameBook, OriginRules, Request, Resolved};
+use crate::symbolize::{self, Category, CrateId, NameBook, OriginRules, Request, Resolved, Shortfall};
 use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
 /// The code tables, as far as the rest needs them.
@@ -38,7 +39,8 @@ impl Code {
             .zip(&symbols)
             .map(|(loaded, status)| add_library(loaded, *status, builder))
             .collect();
-        let mut naming = Naming { recording, origins, names, libraries: &libraries, builder };
+        let origins = Origins::new(recording, &names.of_image, origins);
+        let mut naming = Naming { recording, origins: &origins, names, libraries: &libraries, builder };
         let frames: Vec<Vec<FrameId>> = recording.frames.iter().map(|frame| naming.frames(*frame)).collect();
         let mut stacks: Vec<StackId> = Vec::with_capacity(recording.stacks.len());
         for (prefix, frame) in &recording.stacks {
@@ -55,6 +57,8 @@ impl Code {
 pub(super) struct Names {
     /// For each image its addresses in order, each with its names.
     of_image: Vec<Vec<(u64, Resolved)>>,
+    /// Why debug information of each image was not used that is there.
+    pub(super) shortfalls: Vec<Option<Shortfall>>,
 }
 
 impl Names {
@@ -79,15 +83,18 @@ impl Names {
         }
         let resolved = book.finish(&requests, progress);
         let mut of_image = vec![Vec::new(); recording.images.len()];
-        for ((index, request), names) in asked.into_iter().zip(requests).zip(resolved) {
-            of_image[index] = request.svmas.into_iter().zip(names).collect();
+        let mut shortfalls = vec![None; recording.images.len()];
+        for ((index, request), answers) in asked.into_iter().zip(requests).zip(resolved) {
+            of_image[index] = request.svmas.into_iter().zip(answers.resolved).collect();
+            shortfalls[index] = answers.shortfall;
         }
-        Self { of_image }
+        Self { of_image, shortfalls }
     }
 
-    fn at(&self, image: ImageIndex, svma: u64) -> Option<&Resolved> {
+    /// The names at an address, and its row.
+    fn at(&self, image: ImageIndex, svma: u64) -> Option<(usize, &Resolved)> {
         let names = &self.of_image[image];
-        names.binary_search_by_key(&svma, |(svma, _)| *svma).ok().map(|row| &names[row].1)
+        names.binary_search_by_key(&svma, |(svma, _)| *svma).ok().map(|row| (row, &names[row].1))
     }
 
     fn status(&self, recording: &Recording, index: ImageIndex) -> SymbolStatus {
@@ -146,7 +153,7 @@ pub(super) fn base_svma(loaded: &LoadedImage) -> u64 {
 /// Turns raw frames into frames of the profile.
 struct Naming<'a> {
     recording: &'a Recording,
-    origins: &'a OriginRules,
+    origins: &'a Origins,
     names: &'a Names,
     libraries: &'a [LibraryId],
     builder: &'a mut ProfileBuilder,
@@ -195,7 +202,7 @@ impl Naming<'_> {
         let loaded = &self.recording.images[image];
         let base = base_svma(loaded);
         let address = svma.wrapping_sub(base);
-        let Some(resolved) = self.names.at(image, svma) else {
+        let Some((row, resolved)) = self.names.at(image, svma) else {
             let name = self.builder.string(&format!("{}+{svma:#x}", file_name(loaded)));
             let resource = Some(self.resource(image, None));
             let function =
@@ -220,12 +227,12 @@ impl Naming<'_> {
         });
         let mut frames = Vec::with_capacity(resolved.frames.len());
         for (depth, frame) in resolved.frames.iter().enumerate() {
-            let origin = self.origins.classify(frame, &loaded.path);
+            let origin = self.origins.at(image, row, depth);
             let resource = Some(self.resource(image, origin.crate_id.as_ref()));
             let krate = origin.crate_id.as_ref().map(|id| id.name.clone());
-            let crate_id = origin.crate_id.map(|id| {
+            let crate_id = origin.crate_id.as_ref().map(|id| {
                 let name = self.builder.string(&id.name);
-                let version = id.version.map(|version| self.builder.string(&version));
+                let version = id.version.as_ref().map(|version| self.builder.string(version));
                 self.builder.add_crate(Crate { name, version })
             });
             let (name, full_name) = names_of(frame, krate.as_deref());

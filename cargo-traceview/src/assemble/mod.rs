@@ -6,6 +6,7 @@ mod kernel_share;
 mod kin;
 mod marker_kinds;
 mod markers;
+mod origins;
 mod programs;
 mod warnings;
 
@@ -106,7 +107,7 @@ fn build(recording: &Recording, context: &Context, names: &Names, parts: Parts) 
             counters::add_counters(record, owner, index == 0, &mut builder);
         }
     }
-    let mut warnings = warnings::warnings(recording, &code.symbols, context.follow_children);
+    let mut warnings = warnings::warnings(recording, &code.symbols, &names.shortfalls, context.follow_children);
     warnings.extend(corrected);
     builder.meta_mut().warnings = warnings;
     builder

@@ -5,13 +5,20 @@ use traceview_core::model::{SymbolStatus, Warning};
 use super::code::file_name;
 use super::programs;
 use crate::image::Image;
+use crate::symbolize::Shortfall;
 use crate::symbolize::debug_file::{self, NoDebugFile};
-use crate::unwind::{ImageIndex, RawFrame, Recording};
+use crate::unwind::{ImageIndex, LoadedImage, RawFrame, Recording};
 
-/// All warnings. `symbols` says for each image where its names came from, `with_children` whether children of the program
-/// were recorded.
-pub(super) fn warnings(recording: &Recording, symbols: &[SymbolStatus], with_children: bool) -> Vec<Warning> {
+/// All warnings. `symbols` says for each image where its names came from, `shortfalls` what they lack, `with_children`
+/// whether children of the program were recorded.
+pub(super) fn warnings(
+    recording: &Recording,
+    symbols: &[SymbolStatus],
+    shortfalls: &[Option<Shortfall>],
+    with_children: bool,
+) -> Vec<Warning> {
     let mut warnings = about_names(recording, symbols);
+    warnings.extend(about_shortfalls(&recording.images, &frames_in(recording), shortfalls));
     warnings.extend(programs::about_hidden(recording));
     warnings.extend(programs::about_lost_privileges(recording));
     if with_children {
@@ -20,14 +27,38 @@ pub(super) fn warnings(recording: &Recording, symbols: &[SymbolStatus], with_chi
     warnings
 }
 
-fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> {
-    let program = program(recording, 0);
+/// How many distinct addresses were seen in each image.
+fn frames_in(recording: &Recording) -> Vec<u64> {
     let mut frames = vec![0; recording.images.len()];
     for frame in &recording.frames {
         if let RawFrame::Code { image, .. } = frame {
             frames[*image] += 1;
         }
     }
+    frames
+}
+
+/// `counts`: the distinct addresses that were seen in each image.
+fn about_shortfalls(images: &[LoadedImage], counts: &[u64], shortfalls: &[Option<Shortfall>]) -> Vec<Warning> {
+    let warning = |((loaded, shortfall), count): ((&LoadedImage, &Option<Shortfall>), &u64)| {
+        let why = (*shortfall)?;
+        let code = match why {
+            Shortfall::Excess => "debug-info-not-read",
+            Shortfall::Fault => "symbolizer-fault",
+        };
+        let message = format!(
+            "debug information of `{}` was not used, or not all of it: {why}; functions are named by its symbol table there",
+            file_name(loaded)
+        );
+        let first = Some(loaded.path.display().to_string());
+        Some(Warning { code: code.to_owned(), message, count: *count, first })
+    };
+    images.iter().zip(shortfalls).zip(counts).filter_map(warning).collect()
+}
+
+fn about_names(recording: &Recording, symbols: &[SymbolStatus]) -> Vec<Warning> {
+    let program = program(recording, 0);
+    let frames = frames_in(recording);
     let mut warnings = Vec::new();
     for (index, loaded) in recording.images.iter().enumerate() {
         let name = file_name(loaded);
@@ -87,4 +118,27 @@ fn about_stripped(image: &Image, name: &str) -> String {
 /// The image of the program that a process ran: what it has lowest in memory, by the kernel's layout.
 fn program(recording: &Recording, process: usize) -> Option<ImageIndex> {
     recording.mappings.iter().find(|mapping| mapping.process == process).map(|mapping| mapping.image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_shortfalls;
+    use crate::symbolize::Shortfall;
+    use crate::unwind::LoadedImage;
+
+    #[test]
+    fn what_was_not_read_of_a_file_is_said_with_its_name() {
+        let image = |path: &str| LoadedImage { path: path.into(), image: Err("not needed".to_owned()) };
+        let images = ["/lib/whole.so", "/lib/faulty.so", "/lib/hostile.so"].map(image);
+        let shortfalls = [None, Some(Shortfall::Fault), Some(Shortfall::Excess)];
+        let warnings = about_shortfalls(&images, &[1, 2, 3], &shortfalls);
+        let told = warnings.iter().map(|warning| (&*warning.code, warning.count, warning.first.as_deref()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [("symbolizer-fault", 2, Some("/lib/faulty.so")), ("debug-info-not-read", 3, Some("/lib/hostile.so"))]
+        );
+        for (warning, name) in warnings.iter().zip(["`faulty.so`", "`hostile.so`"]) {
+            assert!(warning.message.contains(name), "{}", warning.message);
+        }
+    }
 }

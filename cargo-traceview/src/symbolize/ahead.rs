@@ -16,7 +16,8 @@
 //! When recording has ended the round under way is given up, and what is open and named is handed over to be completed on
 //! all processors ([`NameBook::finish`]). The machine may be busy with others then. A thread of ordinary users can't leave
 //! `SCHED_IDLE` again, so it is waited for no longer than [`HANDOVER`]; after that all is begun anew, without it. So it is
-//! after a panic. Whatever happens costs time at most, never a name, and names are the same with it and without.
+//! after a panic. Whatever happens costs time at most, never a name, and names are the same with it and without. A
+//! fault in reading some of them is told in the end all the same, and each round is allowed the same work (`effort`).
 //!
 //! Files are held in memory as soon as they are needed in place of after the end, and in the same amount: an image by its
 //! mapping (so that it does not matter what becomes of the file), sections that are compressed by their content. News wait

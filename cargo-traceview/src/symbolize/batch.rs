@@ -16,14 +16,34 @@ pub struct Request {
     pub svmas: Vec<u64>,
 }
 
+/// What was found out about one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// For each address, in the order of the request.
+    pub resolved: Vec<Resolved>,
+    /// Why some of it is less than the image has to offer; its symbol table was used all the same.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Why debug information was not used that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Shortfall {
+    /// Its parts refer to each other so that reading it would take time or memory without end.
+    #[error("reading it would take work out of all proportion to its size, as no compiler makes it")]
+    Excess,
+    /// We panicked.
+    #[error("there was a fault in reading it (reported on stderr)")]
+    Fault,
+}
+
 /// Resolves `svmas` of one image, in their order. `progress` is told how many are done.
 #[must_use]
 pub fn symbolize_image(image: &Arc<Image>, svmas: &[u64], progress: &(dyn Fn(usize) + Sync)) -> Vec<Resolved> {
     let request = Request { image: Arc::clone(image), svmas: svmas.to_vec() };
-    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request")
+    symbolize_images(&[request], None, &|done, _| progress(done)).pop().expect("one answer for one request").resolved
 }
 
-/// Resolves all requests on as many threads as there are processors; the answer has one list per request, in order.
+/// Resolves all requests on as many threads as there are processors; the answers are in their order.
 ///
 /// Names that are in the `cache` are taken from there, and those that are not are put there. `progress` is told (addresses
 /// done, addresses in all), from any of the threads.
@@ -32,6 +52,6 @@ pub fn symbolize_images(
     requests: &[Request],
     cache: Option<&NameCache>,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Vec<Vec<Resolved>> {
+) -> Vec<Answers> {
     NameBook::new(cache.cloned()).finish(requests, progress)
 }

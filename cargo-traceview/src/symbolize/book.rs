@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::batch::Request;
+use super::batch::{Answers, Request};
 use super::cache::NameCache;
 use super::job::Job;
 use super::parallel::{in_parallel, processors};
-use super::resolve::{Naming, Resolved};
+use super::resolve::Naming;
 use crate::image::Image;
 
 /// Fewest addresses for one thread at a time, where they are looked up one by one: each thread has to read the headers of
@@ -27,7 +27,7 @@ pub struct NameBook {
 }
 
 /// How to go about a round.
-struct Effort<'a> {
+struct Means<'a> {
     threads: usize,
     /// Whether to give it up.
     stop: &'a AtomicBool,
@@ -51,28 +51,29 @@ impl NameBook {
     /// Looks up what has no name yet, on this thread alone. Soon after `stop` is set it is given up; files that were opened
     /// until then stay so.
     pub fn look_up_aside(&mut self, requests: &[Request], stop: &AtomicBool) {
-        self.round(requests, &Effort { threads: 1, stop }, &|_, _| {});
+        self.round(requests, &Means { threads: 1, stop }, &|_, _| {});
     }
 
-    /// Looks up what has no name yet, on as many threads as there are processors. One list of names for each request, in
-    /// order; the cache has them, too, from then on.
+    /// Looks up what has no name yet, on as many threads as there are processors. The answers are in the order of
+    /// the requests, and say what they lack, from whichever round; the cache has them, too, from then on, if they lack nothing.
     ///
     /// `progress` is told (addresses done, addresses in all), from any of the threads.
     #[must_use]
-    pub fn finish(mut self, requests: &[Request], progress: &(dyn Fn(usize, usize) + Sync)) -> Vec<Vec<Resolved>> {
-        self.round(requests, &Effort { threads: processors(), stop: &AtomicBool::new(false) }, progress);
+    pub fn finish(mut self, requests: &[Request], progress: &(dyn Fn(usize, usize) + Sync)) -> Vec<Answers> {
+        self.round(requests, &Means { threads: processors(), stop: &AtomicBool::new(false) }, progress);
         if let Some(cache) = &self.cache {
             self.jobs.values().for_each(|job| job.keep(cache));
         }
-        let name = |image: &Arc<Image>, svma| match self.jobs.get(&place(image)) {
-            Some(job) => job.name(svma),
-            None => Resolved::unknown(image, svma),
+        let answers = |Request { image, svmas }: &Request| match self.jobs.get(&place(image)) {
+            Some(job) => job.answers(svmas),
+            // Nothing was ever asked of it.
+            None => Answers { resolved: Vec::new(), shortfall: None },
         };
-        requests.iter().map(|Request { image, svmas }| svmas.iter().map(|&svma| name(image, svma)).collect()).collect()
+        requests.iter().map(answers).collect()
     }
 
-    fn round(&mut self, requests: &[Request], effort: &Effort<'_>, progress: &(dyn Fn(usize, usize) + Sync)) {
-        let is_stopped = || effort.stop.load(Ordering::Relaxed);
+    fn round(&mut self, requests: &[Request], means: &Means<'_>, progress: &(dyn Fn(usize, usize) + Sync)) {
+        let is_stopped = || means.stop.load(Ordering::Relaxed);
         let total: usize = requests.iter().map(|request| request.svmas.len()).sum();
         let done = AtomicUsize::new(0);
         let report = |more: usize| {
@@ -83,7 +84,7 @@ impl NameBook {
         };
         let questions = self.questions(requests);
         let jobs = in_parallel(
-            effort.threads,
+            means.threads,
             questions.len(),
             || (),
             |(), index| {
@@ -93,7 +94,7 @@ impl NameBook {
                     return (job, 0);
                 }
                 let mut job = job.unwrap_or_else(|| Job::new(image, self.cache.as_ref()));
-                let has_names = job.ask(svmas, effort.threads);
+                let has_names = job.ask(svmas, means.threads);
                 (Some(job), has_names)
             },
         );
@@ -109,7 +110,7 @@ impl NameBook {
                 None => asked.push(Job::unreadable(question.image)),
             }
         }
-        search(&asked, effort, &report);
+        search(&asked, means, &report);
         let is_given_up = is_stopped();
         for mut job in asked {
             if is_given_up {
@@ -140,30 +141,30 @@ impl NameBook {
 }
 
 /// Looks up what the jobs have been asked, as far as it is not stopped.
-fn search(jobs: &[Job], effort: &Effort<'_>, report: &(dyn Fn(usize) + Sync)) {
-    let is_stopped = || effort.stop.load(Ordering::Relaxed);
+fn search(jobs: &[Job], means: &Means<'_>, report: &(dyn Fn(usize) + Sync)) {
+    let is_stopped = || means.stop.load(Ordering::Relaxed);
     let mut blocks: Vec<(&Job, Range<usize>, usize)> = Vec::new();
     for job in jobs {
         blocks.extend(job.blocks().map(|(units, bytes)| (job, units, bytes)));
     }
     // The largest first, so that no thread begins it when the others end.
     blocks.sort_by_key(|(_, _, bytes)| Reverse(*bytes));
-    let done_blocks = in_parallel(effort.threads, blocks.len(), Naming::default, |naming, index| {
+    let done_blocks = in_parallel(means.threads, blocks.len(), Naming::default, |naming, index| {
         let (job, units, _) = &blocks[index];
         if !is_stopped() {
             report(job.look_up_in(units.clone(), naming));
         }
     });
     for ((job, ..), _) in blocks.iter().zip(done_blocks).filter(|(_, done)| done.is_none()) {
-        job.set_incomplete();
+        job.note_panic();
     }
     let unanswered: Vec<Vec<usize>> = jobs.iter().map(Job::unanswered).collect();
     let mut rest: Vec<(&Job, &[usize])> = Vec::new();
     for (job, addresses) in jobs.iter().zip(&unanswered) {
-        let size = addresses.len().div_ceil(effort.threads).max(MIN_SINGLY);
+        let size = addresses.len().div_ceil(means.threads).max(MIN_SINGLY);
         rest.extend(addresses.chunks(size).map(|addresses| (job, addresses)));
     }
-    in_parallel(effort.threads, rest.len(), Naming::default, |naming, index| {
+    in_parallel(means.threads, rest.len(), Naming::default, |naming, index| {
         let (job, addresses) = rest[index];
         if !is_stopped() {
             job.look_up_singly(addresses, naming);
@@ -174,4 +175,31 @@ fn search(jobs: &[Job], effort: &Effort<'_>, report: &(dyn Fn(usize) + Sync)) {
 
 fn place(image: &Arc<Image>) -> usize {
     Arc::as_ptr(image).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Means, NameBook};
+    use crate::image::Image;
+    use crate::symbolize::{Answers, NameCache, Request, Shortfall, symbolize_image};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_fault_in_one_round_is_told_at_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = directory.path().join("names");
+        let image = Arc::new(Image::open(&std::env::current_exe().unwrap()).unwrap());
+        let svmas: Vec<u64> = image.code().iter().cloned().flatten().step_by(100_003).collect();
+        let resolved = symbolize_image(&image, &svmas, &|_| {});
+        let requests = [Request { image, svmas }];
+        for has_fault in [true, false] {
+            let mut book = NameBook::new(Some(NameCache::at(names.clone())));
+            let means = Means { threads: 1, stop: &AtomicBool::new(false) };
+            book.round(&requests, &means, &|_, _| assert!(!has_fault, "a fault when a share has been read"));
+            let shortfall = has_fault.then_some(Shortfall::Fault);
+            assert_eq!(book.finish(&requests, &|_, _| {}), [Answers { resolved: resolved.clone(), shortfall }]);
+            assert_eq!(names.exists(), !has_fault, "only whole answers are for the next recording");
+        }
+    }
 }

@@ -51,6 +51,13 @@ pub fn is_mangled(raw: &str) -> bool {
     raw.len() <= MAX_INPUT && (raw.starts_with("_R") || raw.starts_with("_Z"))
 }
 
+/// Whether a name is mangled as Rust does it, by either scheme; what only looks like it, as names of C and C++ can, is not.
+#[must_use]
+pub fn is_rust(raw: &str) -> bool {
+    let raw = raw.strip_suffix(STUB).unwrap_or(raw);
+    raw.len() <= MAX_INPUT && rust_parts(raw).is_some_and(|(symbol, _)| rustc_demangle::try_demangle(symbol).is_ok())
+}
+
 /// The crate that *defines* a function, from its v0 name; for an `impl` that is the crate the `impl` stands in, which
 /// the demangled name doesn't tell. `None` for other names, and for default methods of traits.
 #[must_use]
@@ -69,15 +76,21 @@ pub fn defining_crate(raw: &str) -> Option<&str> {
     }
 }
 
-/// A Rust symbol's name, or `None` if it is not one.
-fn demangle_rust(raw: &str) -> Option<String> {
+/// What may be a Rust symbol, and what the compiler put behind it.
+fn rust_parts(raw: &str) -> Option<(&str, &str)> {
     let raw = without_version(raw);
-    let (symbol, suffix) = if raw.starts_with("_R") {
-        raw.split_at(raw.find(['.', '$']).unwrap_or(raw.len()))
+    let end = if raw.starts_with("_R") {
+        raw.find(['.', '$']).unwrap_or(raw.len())
     } else {
         // The legacy scheme is C++'s with a hash as last segment; without it, it is C++.
-        raw.split_at(legacy_end(raw)?)
+        legacy_end(raw)?
     };
+    Some(raw.split_at(end))
+}
+
+/// A Rust symbol's name, or `None` if it is not one.
+fn demangle_rust(raw: &str) -> Option<String> {
+    let (symbol, suffix) = rust_parts(raw)?;
     let demangled = rustc_demangle::try_demangle(symbol).ok()?;
     let name = bounded(suffix, |text| write!(text, "{demangled:#}"))?;
     let readable = readable(&name);

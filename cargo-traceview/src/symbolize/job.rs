@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::batch::{Answers, Shortfall};
 use super::cache::{Key, NameCache, Stored};
 use super::debug_file;
 use super::dwarf::{self, Answer, Claimed, Names, Rank, Unusual};
+use super::effort::Budget;
 use super::parallel::unless_it_panics;
 use super::resolve::{Naming, Resolved};
 use super::source::SymbolSource;
@@ -28,7 +30,7 @@ pub(super) struct Job {
     /// Those of them that the cache should have, and has not.
     new: Vec<u64>,
     /// Whether a search has panicked, so that the answers are not the best there are.
-    is_incomplete: AtomicBool,
+    has_panicked: AtomicBool,
     cache_file: Option<(Key, Option<Stored>)>,
     /// Nothing if no names can be had of the image.
     files: Option<Files>,
@@ -50,10 +52,8 @@ enum Files {
 #[derive(Debug)]
 struct Open {
     source: SymbolSource,
-    /// Where units of debug information begin.
-    units: Vec<usize>,
-    /// Size of the section that they are in.
-    units_end: usize,
+    /// The work of reading it, in all rounds.
+    budget: Budget,
     /// The addresses that each unit claims, once it was read: a later round needs to read few units.
     claims: Vec<OnceLock<Claimed>>,
 }
@@ -80,16 +80,17 @@ impl Job {
             let stored = cache.read(&key);
             (key, stored)
         });
-        Job { cache_file, files: Some(Files::Closed(Box::new((debug_file, supplement)))), ..Self::unreadable(image) }
+        let files = Some(Files::Closed(Box::new((debug_file, supplement))));
+        Job { has_panicked: AtomicBool::new(false), cache_file, files, ..Self::unreadable(image) }
     }
 
-    /// One of an image that no names can be had of.
+    /// One of an image that no names can be had of, as the search for them has panicked.
     pub(super) fn unreadable(image: &Arc<Image>) -> Self {
         Job {
             image: Arc::clone(image),
             named: FxHashMap::default(),
             new: Vec::new(),
-            is_incomplete: AtomicBool::new(false),
+            has_panicked: AtomicBool::new(true),
             cache_file: None,
             files: None,
             addresses: Vec::new(),
@@ -117,6 +118,9 @@ impl Job {
         let has_names = all - addresses.len();
         if !addresses.is_empty() {
             self.files = self.files.take().map(|files| files.open(&self.image, threads));
+            if let Some(Files::Open(open)) = &mut self.files {
+                open.budget.renew(&open.source.dwarf(), addresses.len());
+            }
         }
         self.answers = Mutex::new(vec![State::Unclaimed; addresses.len()]);
         self.addresses = addresses;
@@ -125,8 +129,9 @@ impl Job {
 
     /// The units of debug information to read, in shares of some size, each with its bytes.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
-        let open = self.open().filter(|_| !self.addresses.is_empty());
-        let (units, end) = open.map_or((&[][..], 0), |open| (&open.units[..], open.units_end));
+        let open = self.open().filter(|open| !self.addresses.is_empty() && !open.is_excessive());
+        let units = open.and_then(|open| open.source.units().ok());
+        let (units, end) = units.map_or((&[][..], 0), |[units, _]| (&units.offsets[..], units.end));
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
@@ -139,14 +144,18 @@ impl Job {
     /// Looks up all addresses in some of the units. Returns how many have an answer that had none.
     pub(super) fn look_up_in<'a>(&'a self, units: Range<usize>, naming: &mut Naming<'a>) -> usize {
         let Some(open) = self.open() else { return 0 };
+        let Ok([all, _]) = open.source.units() else { return 0 };
         let dwarf = open.source.dwarf();
-        let mut names = Names::new(&dwarf, open.source.image().code(), &open.units);
+        let mut names = Names::new(&dwarf, open.source.image.code(), all, &open.budget);
         let mut more = 0;
         for unit in units {
+            if open.budget.is_exceeded() {
+                break;
+            }
             if open.claims[unit].get().is_some_and(|claims| !claims.iter().any(|claim| self.asks_within(claim))) {
                 continue;
             }
-            let (answers, claims) = dwarf::look_up(&mut names, open.units[unit], &self.addresses, &mut naming.texts);
+            let (answers, claims) = dwarf::look_up(&mut names, all.offsets[unit], &self.addresses, &mut naming.texts);
             for Answer { address, rank, frames } in answers {
                 let svma = self.addresses[address];
                 let state = match frames {
@@ -163,12 +172,15 @@ impl Job {
     }
 
     /// Notes that a search has panicked: what it would have found is not known.
-    pub(super) fn set_incomplete(&self) {
-        self.is_incomplete.store(true, Ordering::Relaxed);
+    pub(super) fn note_panic(&self) {
+        self.has_panicked.store(true, Ordering::Relaxed);
     }
 
     /// The addresses that no unit has answered.
     pub(super) fn unanswered(&self) -> Vec<usize> {
+        if self.is_excessive() {
+            return Vec::new();
+        }
         let answers = self.lock();
         let unanswered = |&address: &usize| matches!(answers[address], State::Unclaimed | State::Unusual);
         (0..answers.len()).filter(unanswered).collect()
@@ -193,6 +205,13 @@ impl Job {
 
     /// Ends a round that was gone through.
     pub(super) fn settle(&mut self) {
+        if self.is_excessive() {
+            // See `answers`.
+            self.give_up();
+            return;
+        }
+        let open = self.files.as_ref().and_then(Files::opened);
+        let mut naming = Naming::default();
         let states = mem::take(self.answers.get_mut().unwrap_or_else(PoisonError::into_inner));
         for (svma, state) in mem::take(&mut self.addresses).into_iter().zip(states) {
             let resolved = match state {
@@ -203,9 +222,9 @@ impl Job {
                 State::FoundSingly(resolved) => resolved,
                 // The search panicked: the symbol table still knows it.
                 State::Unclaimed | State::Unusual => {
-                    let in_table =
-                        |open: &Open| unless_it_panics(|| Naming::default().resolved(&open.source, svma, Vec::new()));
-                    self.open().and_then(in_table).unwrap_or_else(|| Resolved::unknown(&self.image, svma))
+                    *self.has_panicked.get_mut() = true;
+                    let in_table = open.map(|open| open.in_table(svma, &mut naming));
+                    in_table.unwrap_or_else(|| Resolved::unknown(&self.image, svma))
                 }
             };
             self.named.insert(svma, resolved);
@@ -222,15 +241,26 @@ impl Job {
         &self.image
     }
 
-    /// What an address was found to be, in any round.
-    pub(super) fn name(&self, svma: u64) -> Resolved {
-        self.named.get(&svma).cloned().unwrap_or_else(|| Resolved::unknown(&self.image, svma))
+    /// What addresses were found to be, in any round, and what that lacks.
+    pub(super) fn answers(&self, svmas: &[u64]) -> Answers {
+        let resolved = match self.open().filter(|open| open.is_excessive()) {
+            // Which ones have got better answers before that was found out is chance.
+            Some(open) => {
+                let mut naming = Naming::default();
+                svmas.iter().map(|&svma| open.in_table(svma, &mut naming)).collect()
+            }
+            None => {
+                let unknown = |svma| Resolved::unknown(&self.image, svma);
+                svmas.iter().map(|&svma| self.named.get(&svma).cloned().unwrap_or_else(|| unknown(svma))).collect()
+            }
+        };
+        Answers { resolved, shortfall: self.shortfall() }
     }
 
-    /// Adds what was found to what the cache has.
+    /// Adds what was found to what the cache has, unless that is less than the image has to offer.
     pub(super) fn keep(&self, cache: &NameCache) {
         let Some((key, stored)) = &self.cache_file else { return };
-        if self.new.is_empty() || self.is_incomplete.load(Ordering::Relaxed) {
+        if self.new.is_empty() || self.shortfall().is_some() {
             return;
         }
         let old: Vec<(u64, Resolved)> = stored.as_ref().map(|stored| stored.all().collect()).unwrap_or_default();
@@ -240,11 +270,20 @@ impl Job {
         cache.write(key, &all);
     }
 
-    fn open(&self) -> Option<&Open> {
-        match &self.files {
-            Some(Files::Open(open)) => Some(open),
-            _ => None,
+    fn shortfall(&self) -> Option<Shortfall> {
+        if self.open().is_some_and(|open| open.is_excessive() || open.source.has_lost_names()) {
+            Some(Shortfall::Excess)
+        } else {
+            self.has_panicked.load(Ordering::Relaxed).then_some(Shortfall::Fault)
         }
+    }
+
+    fn is_excessive(&self) -> bool {
+        self.open().is_some_and(Open::is_excessive)
+    }
+
+    fn open(&self) -> Option<&Open> {
+        self.files.as_ref().and_then(Files::opened)
     }
 
     /// Whether one of this round's addresses is in `range`.
@@ -278,8 +317,56 @@ impl Files {
         let Files::Closed(files) = self else { return self };
         let (debug_file, supplement) = *files;
         let source = SymbolSource::with_files(Arc::clone(image), debug_file, supplement.as_ref(), threads);
-        let (units, units_end) = dwarf::unit_offsets(&source.dwarf());
-        let claims = units.iter().map(|_| OnceLock::new()).collect();
-        Files::Open(Box::new(Open { source, units, units_end, claims }))
+        let units = source.units().map_or(0, |[units, _]| units.offsets.len());
+        let claims = (0..units).map(|_| OnceLock::new()).collect();
+        Files::Open(Box::new(Open { source, budget: Budget::default(), claims }))
+    }
+
+    fn opened(&self) -> Option<&Open> {
+        match self {
+            Files::Closed(_) => None,
+            Files::Open(open) => Some(open),
+        }
+    }
+}
+
+impl Open {
+    /// Whether reading the debug information has turned out to take work out of all proportion. Nothing of it is used then,
+    /// and it is not read any more.
+    fn is_excessive(&self) -> bool {
+        self.source.units().is_err() || self.budget.is_exceeded()
+    }
+
+    /// What the symbol table says.
+    fn in_table<'a>(&'a self, svma: u64, naming: &mut Naming<'a>) -> Resolved {
+        let in_table = unless_it_panics(|| naming.resolved(&self.source, svma, Vec::new()));
+        in_table.unwrap_or_else(|| {
+            // Nobody knows how it was left.
+            *naming = Naming::default();
+            Resolved::unknown(&self.source.image, svma)
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{Job, Naming};
+    use crate::symbolize::Request;
+    use crate::symbolize::effort::Budget;
+    use crate::symbolize::excess;
+
+    /// How many of how many steps it takes to read debug information for a request, and for what answers single addresses.
+    pub(in super::super) fn effort(request: &Request) -> [(u64, u64); 2] {
+        let mut job = Job::new(&request.image, None);
+        job.ask(&request.svmas, 1);
+        for (units, _) in job.blocks() {
+            job.look_up_in(units, &mut Naming::default());
+        }
+        let open = job.open().unwrap();
+        let (dwarf, [units, _]) = (open.source.dwarf(), open.source.units().unwrap());
+        let budget = Budget::default();
+        budget.allow_for(&dwarf);
+        assert!(!excess::is_excessive(&dwarf, units, &budget));
+        [open.budget.spent(), budget.spent()]
     }
 }

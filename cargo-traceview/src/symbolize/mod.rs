@@ -4,7 +4,7 @@
 //!   ([`debug_file`]), files of split debug information, the linker's stubs
 //! - [`resolve`]: one address to its functions (the inlined ones too), files and lines
 //! - [`batch`]: many addresses of many images on all processors, DWARF unit by unit; [`book`]: in rounds, [`ahead`]: while more
-//!   of them come in
+//!   of them come in; `effort`: what may be read, and how much of it
 //! - [`cache`]: names of earlier recordings
 //! - [`demangle`]: raw names to readable ones, spelled alike whichever scheme mangled them
 //! - [`origin`]: whose code a frame is; [`build_directory`]: where that code was built
@@ -36,10 +36,11 @@ mod crate_path;
 pub mod debug_file;
 pub mod demangle;
 mod dwarf;
+mod effort;
+mod excess;
 mod job;
 mod manifests;
 pub mod module_path;
-mod nesting;
 pub mod origin;
 mod parallel;
 mod partial;
@@ -52,7 +53,7 @@ pub mod symbol_table;
 pub mod unnamed;
 
 pub use ahead::Ahead;
-pub use batch::{Request, symbolize_image, symbolize_images};
+pub use batch::{Answers, Request, Shortfall, symbolize_image, symbolize_images};
 pub use book::NameBook;
 pub use cache::NameCache;
 pub use origin::{Category, CrateId, Origin, OriginRules};

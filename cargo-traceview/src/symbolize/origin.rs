@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::crate_path::{generated_for, git_crate, registry_crate, std_crate, vendored_crate};
-use super::demangle::defining_crate;
+use super::demangle::{defining_crate, is_rust};
 use super::manifests::Manifests;
 use super::resolve::Frame;
 use crate::cargo::workspace::{Workspace, crate_name};
@@ -105,6 +105,12 @@ impl OriginRules {
             crates.extend(member.crates.into_iter().map(|name| (name, Known { id: id.clone(), is_own: true })));
         }
         OriginRules { workspace_root: Some(root), crates, manifests: Manifests::default() }
+    }
+
+    /// Whether there are several versions of the crate called `name` in symbols.
+    #[must_use]
+    pub fn has_several(&self, name: &str) -> bool {
+        self.crates.get(name).is_some_and(|known| known.id.version.is_none() && !known.is_own)
     }
 
     /// Judges a frame of code in the file `image_path`.
@@ -212,13 +218,9 @@ fn without_parents(path: &Path) -> PathBuf {
 
 /// The crate that a Rust function belongs to, by its name; `None` for names that aren't Rust's.
 fn crate_of_name<'a>(name: &'a str, linkage_name: Option<&'a str>) -> Option<&'a str> {
-    let linkage_name = linkage_name?;
-    if let Some(krate) = defining_crate(linkage_name) {
-        return Some(krate);
-    }
-    // Rust by its scheme, or C++ which has no crates.
-    let is_rust = linkage_name.starts_with("_R") || (linkage_name.starts_with("_ZN") && linkage_name.contains("17h"));
-    if is_rust { leading_crate(name) } else { None }
+    // A crate alone is no function: `_RC1a` is a name of C that the newer scheme could have made as well.
+    let linkage_name = linkage_name.filter(|raw| name.contains("::") && is_rust(raw))?;
+    defining_crate(linkage_name).or_else(|| leading_crate(name))
 }
 
 /// The first path's first segment. In `<a::B as c::D>::f` that is `a`; where the type is a built-in one
@@ -360,6 +362,12 @@ mod tests {
             ("_RNvNtC3std2rt10lang_start", Std, Some(("std", None))),
             ("_RNvC7___rustc12___rust_alloc", Std, Some(("std", None))),
             ("_ZNSt6thread4joinEv", Other, None),
+            // C++ with parts that look like a hash, and C that looks like the newer scheme.
+            ("_ZN5tokio17h0123456789abcdef3runEv", Other, None),
+            ("_ZN5tokio17has_seventeen_ltr3runEv", Other, None),
+            ("_RNvC5tokio", Other, None),
+            ("_RC5tokio@VERSION_1", Other, None),
+            ("_RNtokio.cold", Other, None),
             ("malloc", Other, None),
         ];
         for (raw, category, krate) in table {

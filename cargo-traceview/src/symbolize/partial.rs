@@ -52,14 +52,14 @@ fn lines_of_partial_units(section: &[u8]) -> Vec<usize> {
     places
 }
 
-/// Numbers in groups of seven bits, as abbreviations consist of them; higher bits than 63 are dropped.
-struct Numbers<'a> {
-    section: &'a [u8],
-    at: usize,
+/// The declarations of abbreviations: numbers in groups of seven bits; higher bits than 63 are dropped.
+pub(super) struct Numbers<'a> {
+    pub(super) section: &'a [u8],
+    pub(super) at: usize,
 }
 
 impl Numbers<'_> {
-    fn next(&mut self) -> Option<u64> {
+    pub(super) fn next(&mut self) -> Option<u64> {
         let (mut number, mut shift) = (0, 0);
         loop {
             let byte = *self.section.get(self.at)?;

@@ -5,9 +5,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use super::demangle::{demangle, is_mangled};
+use super::dwarf;
+use super::effort::Budget;
 use super::source::{Reader, SymbolSource, slice};
 use super::split::SplitDwarf;
-use super::symbol_table::{TableSymbol, underscores};
+use super::symbol_table::{TableSymbol, code_around, underscores};
 use super::unnamed::unnamed;
 use crate::image::Image;
 
@@ -67,6 +69,8 @@ pub struct Symbolizer<'a> {
     source: &'a SymbolSource,
     context: Option<Context<Reader<'a>>>,
     split: SplitDwarf<'a>,
+    /// For what is judged of its answers.
+    budget: Budget,
     naming: Naming<'a>,
 }
 
@@ -107,12 +111,13 @@ impl<'a> Symbolizer<'a> {
         // Address ranges of units have an index that addr2line uses but doesn't need; one damaged entry in it must not
         // cost all units.
         let without_index = || gimli::Dwarf { debug_aranges: slice(None).into(), ..dwarf() };
-        let context = if source.has_debug_info() && !source.is_too_deep() {
+        let context = if source.has_debug_info() && !source.is_excessive() {
             Context::from_dwarf(dwarf()).or_else(|_| Context::from_dwarf(without_index())).ok()
         } else {
             None
         };
-        Symbolizer { source, context, split: SplitDwarf::new(source), naming: Naming::default() }
+        let split = SplitDwarf::new(source);
+        Symbolizer { source, context, split, budget: Budget::default(), naming: Naming::default() }
     }
 
     /// Names the functions at an address of the image (its own address space, SVMA).
@@ -123,7 +128,11 @@ impl<'a> Symbolizer<'a> {
 
     /// The DWARF frames at an address, outermost first; none where DWARF knows nothing.
     fn dwarf_frames(&mut self, svma: u64) -> Vec<DwarfFrame<'a>> {
-        let Some(context) = &self.context else { return Vec::new() };
+        // Debug information can claim more than there is, and sums of addresses far outside of all code overflow.
+        let Some(context) = self.context.as_ref().filter(|_| code_around(self.source.image.code(), svma).is_some())
+        else {
+            return Vec::new();
+        };
         let texts = &mut self.naming.texts;
         let mut place = |location: addr2line::Location<'_>| Location {
             file: location.file.map(|file| intern(texts, file)),
@@ -131,10 +140,12 @@ impl<'a> Symbolizer<'a> {
             column: location.column.filter(|&column| column > 0),
         };
         let mut frames = Vec::new();
+        let mut outermost = None;
         let complete = self.split.complete(context.find_frames(svma)).and_then(|mut found| {
             while let Some(frame) = found.next()? {
                 let name = frame.function.map(|function| function.name.slice());
                 frames.push(DwarfFrame { name, location: frame.location.map(&mut place).unwrap_or_default() });
+                outermost = frame.dw_die_offset;
             }
             Ok(())
         });
@@ -142,6 +153,16 @@ impl<'a> Symbolizer<'a> {
             // A damaged unit: its functions are lost, its lines may be readable still.
             let location = context.find_location(svma).ok().flatten();
             return location.map(|location| DwarfFrame { name: None, location: place(location) }).into_iter().collect();
+        }
+        // Linkers leave the debug information of what they dropped, at address 0 for example.
+        if let Some(entry) = outermost
+            && let Some(unit) = self.split.complete(context.find_dwarf_and_unit(svma))
+        {
+            self.budget.allow_for_addresses(1);
+            let place = (self.source.image.code(), svma);
+            if !dwarf::is_of_code(&unit, entry, place, &mut self.budget.effort()).unwrap_or(false) {
+                return Vec::new();
+            }
         }
         frames.reverse();
         frames

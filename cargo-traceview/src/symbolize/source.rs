@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::debug_file;
-use super::nesting;
+use super::dwarf::Units;
+use super::effort::{Budget, Exceeded};
+use super::excess;
 use super::parallel::{in_parallel, processors};
 use super::partial;
 use super::resolve::Symbolizer;
@@ -45,8 +47,10 @@ pub struct SymbolSource {
     /// What the DWARF refers to in the file that dwz made for several.
     supplement: Option<Sections>,
     debug_file: Option<Image>,
-    /// Whether the DWARF is too deep for a reader that answers one address at a time; found out when one is made.
-    is_too_deep: OnceLock<bool>,
+    /// Of the DWARF, and of what it refers to.
+    units: OnceLock<Result<[Units; 2], Exceeded>>,
+    /// Whether the DWARF is too much for a reader that answers one address at a time; found out when one is made.
+    is_excessive: OnceLock<bool>,
 }
 
 impl SymbolSource {
@@ -80,7 +84,8 @@ impl SymbolSource {
         let embedded = if files.iter().any(|file| file.has_symtab()) { None } else { image.embedded_symbols() };
         files.extend(&embedded);
         let symbols = SymbolTable::read(&files, image.code());
-        SymbolSource { image, symbols, split, dwarf, supplement, debug_file, is_too_deep: OnceLock::new() }
+        let (units, is_excessive) = (OnceLock::new(), OnceLock::new());
+        SymbolSource { image, symbols, split, dwarf, supplement, debug_file, units, is_excessive }
     }
 
     /// The image.
@@ -113,15 +118,50 @@ impl SymbolSource {
         Symbolizer::new(self)
     }
 
-    /// Whether functions are inlined through more others than a recursive reader should follow.
-    pub(super) fn is_too_deep(&self) -> bool {
-        *self.is_too_deep.get_or_init(|| nesting::is_too_deep(&self.dwarf()))
+    /// Whether reading the DWARF can take work out of all proportion, so that it can't be read by [`Symbolizer`]s.
+    pub(super) fn is_excessive(&self) -> bool {
+        *self.is_excessive.get_or_init(|| {
+            let Ok([units, of_supplement]) = self.units() else { return true };
+            let dwarf = self.dwarf();
+            let budget = Budget::default();
+            budget.allow_for(&dwarf);
+            excess::is_excessive(&dwarf, units, &budget)
+                || dwarf.sup().is_some_and(|sup| excess::is_excessive(sup, of_supplement, &budget))
+        })
+    }
+
+    /// Whether DWARF was asked for that was not read, because it can take work out of all proportion.
+    pub(super) fn has_lost_names(&self) -> bool {
+        self.is_excessive.get().is_some_and(|is_excessive| *is_excessive) || self.split.is_excessive()
+    }
+
+    /// The units of the DWARF, and of what it refers to; or that finding their names can take work out of all proportion.
+    pub(super) fn units(&self) -> Result<&[Units; 2], Exceeded> {
+        let find = |sections: Option<&Sections>| {
+            sections
+                .map_or(Ok(Units::default()), |sections| Units::find(&sections.borrow(|bytes| slice(bytes.as_ref()))))
+        };
+        let units = self.units.get_or_init(|| Ok([find(Some(&self.dwarf))?, find(self.supplement.as_ref())?]));
+        units.as_ref().map_err(|exceeded| *exceeded)
     }
 
     /// The DWARF of the image or its debug file, with what dwz moved elsewhere.
     pub(super) fn dwarf(&self) -> gimli::Dwarf<Reader<'_>> {
-        self.dwarf.borrow_with_sup(self.supplement.as_ref(), |section| slice(section.as_ref()))
+        let mut dwarf = borrow(&self.dwarf);
+        let mut supplement = self.supplement.as_ref().map(borrow);
+        if let Ok([units, of_supplement]) = self.units() {
+            units.share_with(&mut dwarf);
+            supplement.iter_mut().for_each(|supplement| of_supplement.share_with(supplement));
+        }
+        if let Some(supplement) = supplement {
+            dwarf.set_sup(supplement);
+        }
+        dwarf
     }
+}
+
+fn borrow(sections: &Sections) -> gimli::Dwarf<Reader<'_>> {
+    sections.borrow(|section| slice(section.as_ref()))
 }
 
 /// The DWARF sections of a file; `name` gives the name of each, or none for those that such a file can't have.

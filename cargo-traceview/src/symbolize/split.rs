@@ -10,9 +10,12 @@ use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::nesting::is_too_deep;
+use super::dwarf::Units;
+use super::effort::Budget;
+use super::excess;
 use super::source::{Reader, Sections, SymbolSource, sections, slice};
 use crate::image::{Image, SharedBytes};
 
@@ -24,6 +27,10 @@ pub(super) struct SplitFiles {
     package: OnceLock<Option<DwarfPackageSections<Option<SharedBytes>>>>,
     /// A place for each unit whose DWARF is elsewhere, by id.
     objects: OnceLock<Vec<SplitObject>>,
+    /// The work of reading it all.
+    budget: Budget,
+    /// Whether some of it can take work out of all proportion.
+    is_excessive: AtomicBool,
 }
 
 /// A unit in a `.dwo` file.
@@ -38,6 +45,21 @@ impl SplitFiles {
     /// The files that belong to `files`: an image, and its debug file if it has one.
     pub(super) fn beside(files: &[&Image]) -> Self {
         SplitFiles { beside: files.iter().map(|file| file.path().to_owned()).collect(), ..SplitFiles::default() }
+    }
+
+    /// Whether there was a unit that was not read, because it can take work out of all proportion.
+    pub(super) fn is_excessive(&self) -> bool {
+        self.is_excessive.load(Ordering::Relaxed)
+    }
+
+    /// Whether a unit can be given to readers that can't be stopped.
+    fn admits(&self, dwarf: &Dwarf<Reader<'_>>) -> bool {
+        self.budget.allow_for_split(dwarf);
+        let admits = Units::find(dwarf).is_ok_and(|units| !excess::is_excessive(dwarf, &units, &self.budget));
+        if !admits {
+            self.is_excessive.store(true, Ordering::Relaxed);
+        }
+        admits
     }
 
     fn package(&self) -> Option<&DwarfPackageSections<Option<SharedBytes>>> {
@@ -99,7 +121,7 @@ impl<'a> SplitDwarf<'a> {
             dwarf.make_dwo(&load.parent);
             only_unit(dwarf, load.dwo_id)
         })?;
-        (!is_too_deep(&dwarf)).then(|| Arc::new(dwarf))
+        self.source.split.admits(&dwarf).then(|| Arc::new(dwarf))
     }
 
     fn package(&self) -> Option<&DwarfPackage<Reader<'a>>> {

@@ -2,7 +2,9 @@
 
 use super::job::Job;
 use super::unnamed::unnamed;
-use super::{Ahead, NameBook, Request, Resolved, SymbolSource, symbolize_image, symbolize_images};
+use super::{
+    Ahead, Answers, NameBook, NameCache, Request, Resolved, Shortfall, SymbolSource, symbolize_image, symbolize_images,
+};
 use crate::image::Image;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+mod hostile;
 
 /// Inlined into [`known_function`] at every optimization level.
 #[inline(always)]
@@ -92,16 +96,18 @@ fn a_function_of_this_program_has_name_file_line_and_inlined_callee() {
 fn a_search_that_panics_costs_lines_and_not_the_recording() {
     let request = Request { image: own_image(), svmas: vec![known_svma(), 1, known_svma()] };
     // As if all threads had panicked at once.
-    let settled = |mut job: Job| -> Vec<Resolved> {
+    let settled = |mut job: Job| {
         job.ask(&request.svmas, 1);
         job.settle();
-        request.svmas.iter().map(|&svma| job.name(svma)).collect()
+        job.answers(&request.svmas)
     };
-    let in_table = settled(Job::new(&request.image, None));
+    let Answers { resolved: in_table, shortfall } = settled(Job::new(&request.image, None));
+    assert_eq!(shortfall, Some(Shortfall::Fault));
     let path = "cargo_traceview::symbolize::tests::known_function";
     assert_eq!([0, 2].map(|index| names(&in_table[index])), [[path], [path]]);
     assert!(in_table[0].named && !in_table[1].named && in_table[0].frames[0].line.is_none());
-    let unread = settled(Job::unreadable(&request.image));
+    let Answers { resolved: unread, shortfall } = settled(Job::unreadable(&request.image));
+    assert_eq!(shortfall, Some(Shortfall::Fault));
     let expected = request.svmas.iter().map(|&svma| unnamed(&request.image, svma));
     assert_eq!(
         unread.iter().map(|resolved| names(resolved).join(" ")).collect::<Vec<_>>(),
@@ -110,10 +116,12 @@ fn a_search_that_panics_costs_lines_and_not_the_recording() {
     assert!(unread.iter().all(|resolved| !resolved.named));
 
     let directory = tempfile::tempdir().unwrap();
-    let cache = super::NameCache::at(directory.path().join("names"));
+    let cache = NameCache::at(directory.path().join("names"));
     let requests = [Request { svmas: vec![known_svma(), 1], ..request }];
     let answers = symbolize_images(&requests, Some(&cache), &|_, _| panic!("a fault in a thread"));
-    assert_eq!(answers, symbolize_images(&requests, None, &|_, _| {}), "all was found before the fault");
+    let whole = symbolize_images(&requests, None, &|_, _| {});
+    assert_eq!(answers[0].resolved, whole[0].resolved, "all was found before the fault");
+    assert_eq!((answers[0].shortfall, whole[0].shortfall), (Some(Shortfall::Fault), None));
     assert!(!directory.path().join("names").exists(), "what may be incomplete is not kept");
 }
 
@@ -147,6 +155,16 @@ fn damaged(section: &str, damage: impl FnOnce(&mut [u8])) -> Arc<Image> {
     let mut copy = image.data().to_vec();
     damage(&mut copy[offset..offset + bytes.len()]);
     Arc::new(Image::from_bytes(copy, image.path().to_path_buf()).unwrap())
+}
+
+#[test]
+fn addresses_outside_of_all_code_are_asked_of_nobody() {
+    let image = own_image();
+    let source = SymbolSource::load(Arc::clone(&image));
+    let mut symbolizer = source.symbolizer();
+    for svma in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+        assert_eq!(symbolizer.resolve(svma), Resolved::unknown(&image, svma), "{svma:#x}");
+    }
 }
 
 #[test]
@@ -215,10 +233,10 @@ fn several_images_at_once_give_what_each_gives_alone() {
     });
     assert_eq!(most.into_inner(), 9001);
     assert_eq!(together.len(), 3);
-    assert_eq!(together[0], symbolize_image(&program, &svmas, &|_| {}));
-    assert_eq!(&*together[1][0].frames[0].name, "getppid");
-    assert!(together[2].is_empty());
-    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::<Vec<Resolved>>::new());
+    assert_eq!(together[0].resolved, symbolize_image(&program, &svmas, &|_| {}));
+    assert_eq!(&*together[1].resolved[0].frames[0].name, "getppid");
+    assert!(together[2].resolved.is_empty());
+    assert_eq!(symbolize_images(&[], None, &|_, _| {}), Vec::new());
 }
 
 #[test]
@@ -243,14 +261,14 @@ fn names_found_in_rounds_are_those_found_at_once() {
         done.fetch_max(now, Ordering::Relaxed);
     });
     assert_eq!(done.into_inner(), svmas.len());
-    assert_eq!(found, [symbolize_image(&image, &svmas, &|_| {})]);
+    assert_eq!(found, [Answers { resolved: symbolize_image(&image, &svmas, &|_| {}), shortfall: None }]);
 }
 
 #[test]
 fn what_is_told_while_a_program_runs_has_names_when_it_ends() {
     let (image, svma) = (own_image(), known_svma());
     let directory = tempfile::tempdir().unwrap();
-    let cache = super::NameCache::at(directory.path().join("names"));
+    let cache = NameCache::at(directory.path().join("names"));
     let (seen, is_seen) = mpsc::channel();
     let ahead = Ahead::start(Some(cache.clone()), is_seen);
     seen.send(vec![(Arc::clone(&image), svma), (Arc::clone(&image), 1)]).unwrap();
@@ -317,58 +335,58 @@ const DROPPED: &str = r#"
 void unused_NUMBER(void) { __asm__ volatile(".skip 0x8000, 0x90"); }
 "#;
 
+/// The functions at each address, and the line in the outermost.
+type Lines = Vec<(String, Option<u32>)>;
+
+/// [`C_SOURCE`] with dropped functions on both sides, as it depends on the compiler which come first; and without any. For
+/// all code of `known` the functions, and the line in the outermost.
+fn with_and_without_dropped(each_side: usize, arguments: &[&str]) -> Option<[Lines; 2]> {
+    let dropped = |side: &str| -> String {
+        (0..each_side).map(|index| DROPPED.replace("NUMBER", &format!("{side}{index}"))).collect()
+    };
+    let source = format!("{}#line 1\n{C_SOURCE}{}", dropped("before"), dropped("behind"));
+    let gc = [arguments, &["-ffunction-sections", "-Wl,--gc-sections"]].concat();
+    let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let image = compile_source(directories[0].path(), &source, &gc)?;
+    let whole = compile(directories[1].path(), arguments)?;
+    Some([image, whole].map(|image| {
+        let svmas: Vec<u64> = image.code().iter().cloned().flatten().collect();
+        let mut resolved = symbolize_image(&image, &svmas, &|_| {});
+        // Not where the compiler's start code is either, which has no debug information that would contradict.
+        let source = SymbolSource::load(Arc::clone(&image));
+        let mut symbolizer = source.symbolizer();
+        let singly: Vec<Resolved> = svmas.iter().map(|&svma| symbolizer.resolve(svma)).collect();
+        let is_unused = |resolved: &&Resolved| resolved.frames[0].name.starts_with("unused");
+        let unused = resolved.iter().chain(&singly).find(is_unused);
+        assert_eq!(unused, None, "{arguments:?}");
+        resolved.retain(|resolved| resolved.symbol.as_ref().is_some_and(|symbol| &*symbol.name == "known"));
+        resolved.iter().map(|resolved| (names(resolved).join(" "), resolved.frames[0].line)).collect()
+    }))
+}
+
 #[test]
 fn what_the_linker_dropped_is_nowhere() {
     for version in ["-gdwarf-4", "-gdwarf-5"] {
-        let directory = tempfile::tempdir().unwrap();
-        let dropped = |number| DROPPED.replace("NUMBER", number);
-        // On both sides, as it depends on the compiler which comes first.
-        let source = format!("{}#line 1\n{C_SOURCE}{}", dropped("before"), dropped("behind"));
-        let arguments = ["-O1", "-g", version, "-ffunction-sections", "-Wl,--gc-sections"];
-        let Some(image) = compile_source(directory.path(), &source, &arguments) else { continue };
-        let Some(whole) = compile(directory.path(), &["-O1", "-g", version]) else { continue };
-        let all = |image: &Arc<Image>| {
-            let svmas: Vec<u64> = image.code().iter().cloned().flatten().collect();
-            let mut resolved = symbolize_image(image, &svmas, &|_| {});
-            resolved.retain(|resolved| resolved.symbol.as_ref().is_some_and(|symbol| &*symbol.name == "known"));
-            resolved
-                .iter()
-                .map(|resolved| (names(resolved).join(" "), resolved.frames[0].line))
-                .collect::<Vec<(String, Option<u32>)>>()
-        };
-        let (found, expected) = (all(&image), all(&whole));
+        let Some([found, expected]) = with_and_without_dropped(1, &["-O1", "-g", version]) else { continue };
         assert!(expected.contains(&("known callee".to_owned(), Some(5))), "{version}: {expected:?}");
         assert_eq!(found, expected, "{version}");
     }
 }
 
-/// A unit that claims to be split off, so that the reader of single addresses gets it: a function, and inlined into it one in
-/// the other as deep as no stack is.
-const BOTTOMLESS: &str = r#"
-__attribute__((noinline)) void known(void) { __asm__ volatile(".skip 64, 0x90"); }
-int main(void) { known(); }
-__asm__(".pushsection .debug_abbrev,\"\",@progbits\n"
-    ".byte 1,0x11,1, 0xb1,0x42,0x07, 0x11,0x01, 0x12,0x07, 0,0\n"
-    ".byte 2,0x2e,1, 0x11,0x01, 0x12,0x07, 0,0\n .byte 3,0x1d,1, 0,0, 0\n"
-    ".popsection\n .pushsection .debug_info,\"\",@progbits\n"
-    ".long 2f-1f\n 1: .short 4\n .long 0\n .byte 8\n"
-    ".byte 1\n .quad 0x1234, known, 64\n .byte 2\n .quad known, 64\n"
-    ".fill 200000,1,3\n .fill 200000,1,0\n .byte 0,0\n 2: .popsection\n");
-"#;
-
 #[test]
-fn functions_inlined_without_end_cost_no_more_than_themselves() {
-    let directory = tempfile::tempdir().unwrap();
-    let Some(image) = compile_source(directory.path(), BOTTOMLESS, &["-O1", "-g0"]) else { return };
-    let source = SymbolSource::load(Arc::clone(&image));
-    assert!(source.has_debug_info());
-    let of_known = |svma: &u64| source.symbols().find(*svma).is_some_and(|symbol| symbol.name == b"known");
-    let svmas: Vec<u64> = image.code().iter().cloned().flatten().filter(of_known).take(64).collect();
-    assert!(svmas.len() >= 60, "{}", svmas.len());
-    let mut symbolizer = source.symbolizer();
-    for (svma, resolved) in svmas.iter().zip(symbolize_image(&image, &svmas, &|_| {})) {
-        assert_eq!(names(&resolved), ["known"]);
-        assert_eq!(symbolizer.resolve(*svma), resolved);
+fn what_the_linker_dropped_names_nothing_in_split_debug_information() {
+    for (version, each_side) in [("-gdwarf-4", 1), ("-gdwarf-4", 5), ("-gdwarf-5", 1), ("-gdwarf-5", 5)] {
+        let arguments = ["-O1", "-g", version, "-gsplit-dwarf"];
+        let Some([found, expected]) = with_and_without_dropped(each_side, &arguments) else { continue };
+        assert!(expected.contains(&("known callee".to_owned(), Some(5))), "{version}: {expected:?}");
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            // No answer is as good as what the symbol table says.
+            assert!(
+                found == expected || found == &("known".to_owned(), None),
+                "{version}: {found:?}, not {expected:?}"
+            );
+        }
     }
 }
 

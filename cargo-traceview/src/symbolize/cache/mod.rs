@@ -92,8 +92,6 @@ impl NameCache {
     }
 
     fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        /// Makes names of temporary files differ.
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
         // Names and paths are the user's own business.
         if !self.directory.is_dir() {
             if !is_in_own_directory(&self.directory) {
@@ -101,19 +99,28 @@ impl NameCache {
             }
             DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
         }
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.directory.join(format!("{}-{count}.new{ENDING}", process::id()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| fs::rename(&temporary, path));
+        let (temporary, mut file) = self.create_temporary()?;
+        let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
         if written.is_err() {
-            // There may be none.
+            // Its name is ours alone.
             let _ = fs::remove_file(&temporary);
         }
         written
+    }
+
+    /// A new file, to be renamed. Names of the same number exist where a process ended before it renamed its own, and where
+    /// another one has our number, in a container for example.
+    fn create_temporary(&self) -> io::Result<(PathBuf, File)> {
+        /// Makes names in one process differ.
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = self.directory.join(format!("{}-{count}.new{ENDING}", process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => return Ok((path, file?)),
+            }
+        }
     }
 
     /// Deletes what was not used for longest, until the rest keeps the limit.

@@ -29,7 +29,7 @@ fn svmas(step: usize) -> Vec<u64> {
 
 fn with_cache(cache: &NameCache, image: &Arc<Image>, svmas: &[u64]) -> Vec<Resolved> {
     let request = Request { image: Arc::clone(image), svmas: svmas.to_vec() };
-    symbolize_images(&[request], Some(cache), &|done, total| assert!(done <= total)).remove(0)
+    symbolize_images(&[request], Some(cache), &|done, total| assert!(done <= total)).remove(0).resolved
 }
 
 fn files(cache: &NameCache) -> Vec<PathBuf> {
@@ -72,6 +72,29 @@ fn names_come_back_with_those_found_later() {
     }
     assert!(stored.find(1, String::new).is_none());
     assert_eq!(files(&cache).len(), 1);
+}
+
+#[test]
+fn leftovers_under_the_names_of_new_files_are_in_nobodys_way() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = NameCache::at(directory.path().to_path_buf());
+    // As from a process that had our number before us, or that has it elsewhere and still writes.
+    let others = (0..2000).map(|count| directory.path().join(format!("{}-{count}.new.names", std::process::id())));
+    let others: Vec<PathBuf> = others.collect();
+    for other in &others {
+        fs::write(other, "half").unwrap();
+    }
+    let (image, svmas) = (own_image(), svmas(9001));
+    let names = symbolize_image(&image, &svmas, &|_| {});
+    let key = Key::new(&image, None).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| keep(&cache, &key, &svmas, &names));
+        }
+    });
+    assert!(cache.read(&key).is_some());
+    assert!(others.iter().all(|other| fs::read(other).unwrap() == b"half"));
+    assert_eq!(files(&cache).len(), others.len() + 1);
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub(super) fn functions_at<'a>(
         let depth = entries.next_depth();
         while open.pop_if(|scope| depth <= scope.depth).is_some() {}
         let Some(abbreviation) = entries.read_abbreviation()? else { continue };
+        names.effort.spend(1 + abbreviation.attributes().len())?;
         let has_code = || abbreviation.attributes().iter().any(|attribute| Extent::is_said_by(attribute.name()));
         let level = match abbreviation.tag() {
             gimli::DW_TAG_subprogram if has_code() => 0,
@@ -56,19 +57,21 @@ pub(super) fn functions_at<'a>(
         let call = entry.call(unit);
         let mut reached: Vec<usize> = Vec::new();
         let code = names.code;
-        entry.extent.for_each_range(names.dwarf, unit, |range| {
+        entry.extent.for_each_range(names.dwarf, unit, &mut names.effort, |range, effort| {
             if !code.can_begin_at(range.begin) {
-                return;
+                return Ok(());
             }
             let first = addresses.partition_point(|&address| address < range.begin);
-            let within = (first..).zip(&addresses[first..]).take_while(|&(_, &address)| address < range.end);
-            for (index, _) in within {
+            let within = addresses[first..].partition_point(|&address| address < range.end);
+            effort.spend(within)?;
+            for (index, chain) in (first..).zip(&mut chains[first..first + within]) {
                 // Another function at the same place is the same code under another name. Ranges can overlap, too.
-                if chains[index].len() == level {
-                    chains[index].push(Function { name: None, call });
+                if chain.len() == level {
+                    chain.push(Function { name: None, call });
                     reached.push(index);
                 }
             }
+            Ok(())
         })?;
         open.push(Scope { depth, level, is_reached: !reached.is_empty() });
         if !reached.is_empty() {

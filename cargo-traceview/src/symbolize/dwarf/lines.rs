@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::{Code, Reader, Unusual};
+use crate::symbolize::effort::Effort;
 
 /// The row of the line table that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,11 @@ pub(super) struct Row {
 pub(super) fn rows_at<'a>(
     program: IncompleteLineProgram<Reader<'a>>,
     code: Code<'_>,
+    effort: &mut Effort<'_>,
     addresses: &[u64],
-) -> gimli::Result<(Vec<Option<Row>>, LineProgramHeader<Reader<'a>>)> {
+) -> Result<(Vec<Option<Row>>, LineProgramHeader<Reader<'a>>), Unusual> {
+    // Each instruction has a byte at least, and makes a row at most.
+    effort.spend(program.header().unit_length())?;
     let mut found: Vec<Option<Row>> = vec![None; addresses.len()];
     let mut missing = addresses.len();
     let mut rows = program.rows();
@@ -38,6 +42,7 @@ pub(super) fn rows_at<'a>(
                     missing -= 1;
                 }
                 begun.next += 1;
+                effort.spend(1)?;
             }
         }
         if missing == 0 {
@@ -102,12 +107,15 @@ impl<'a> Files<'a> {
         index: u64,
         dwarf: &Dwarf<Reader<'a>>,
         unit: &Unit<Reader<'a>>,
+        effort: &mut Effort<'_>,
         shared: impl FnOnce(&str) -> Arc<str>,
     ) -> Result<Option<Arc<str>>, Unusual> {
         if let Some(path) = self.paths.get(&index) {
             return Ok(path.clone());
         }
-        let path = self.render(index, dwarf, unit)?.map(|path| shared(&path));
+        let path = self.render(index, dwarf, unit)?;
+        effort.spend_text(path.as_ref().map_or(0, String::len))?;
+        let path = path.map(|path| shared(&path));
         self.paths.insert(index, path.clone());
         Ok(path)
     }

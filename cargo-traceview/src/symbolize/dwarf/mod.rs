@@ -10,13 +10,15 @@ mod functions;
 mod lines;
 mod names;
 mod unit;
+mod units;
 
-use gimli::Dwarf;
+use gimli::{Dwarf, UnitOffset, UnitRef};
 use rustc_hash::FxHashSet;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::effort::{Effort, Exceeded};
 use super::resolve::{DwarfFrame, Location, intern};
 use super::source::Reader;
 use super::symbol_table::code_around;
@@ -24,14 +26,21 @@ use functions::Function;
 use lines::{Files, Row};
 pub(super) use names::Names;
 use unit::Claims;
-pub(super) use unit::unit_offsets;
+pub(super) use unit::Extent;
+pub(super) use units::Units;
 
-/// A unit that this reader does not read: damaged, or with its content elsewhere.
+/// A unit that this reader does not read: damaged, with its content elsewhere, or more work than is allowed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unusual;
 
 impl From<gimli::Error> for Unusual {
     fn from(_: gimli::Error) -> Self {
+        Unusual
+    }
+}
+
+impl From<Exceeded> for Unusual {
+    fn from(_: Exceeded) -> Self {
         Unusual
     }
 }
@@ -47,6 +56,9 @@ impl Code<'_> {
         code_around(self.0, begin).is_some()
     }
 }
+
+/// Bytes of a name that take a step when they are hashed.
+const LOOKED_UP: usize = 64;
 
 /// What one unit says about one address.
 pub(super) struct Answer<'a> {
@@ -72,7 +84,7 @@ pub(super) fn look_up<'a>(
     texts: &mut FxHashSet<Arc<str>>,
 ) -> (Vec<Answer<'a>>, Option<Claimed>) {
     // A damaged root claims no address.
-    let Ok(claims) = unit::claims(names.dwarf, names.code, offset, addresses) else { return (Vec::new(), None) };
+    let Ok(claims) = unit::claims(names, offset, addresses) else { return (Vec::new(), None) };
     let Claims { all, unit, of_addresses: claims } = claims;
     let Some(unit) = unit else { return (Vec::new(), all) };
     let claimed: Vec<u64> = claims.iter().map(|&(address, _)| addresses[address]).collect();
@@ -99,21 +111,22 @@ fn frames<'a>(
     let chains = functions::functions_at(names, &unit, addresses)?;
     let (rows, mut files) = match unit.line_program.take() {
         Some(program) => {
-            let (rows, header) = lines::rows_at(program, names.code, addresses)?;
+            let (rows, header) = lines::rows_at(program, names.code, &mut names.effort, addresses)?;
             (rows, Some(Files::new(header)))
         }
         None => (vec![None; addresses.len()], None),
     };
     let dwarf: &Dwarf<Reader<'a>> = names.dwarf;
-    let mut file = |index| match &mut files {
-        Some(files) => files.path(index, dwarf, &unit, |path| intern(texts, path)),
+    let effort = &mut names.effort;
+    let mut file = |index, effort: &mut Effort<'_>| match &mut files {
+        Some(files) => files.path(index, dwarf, &unit, effort, |path| intern(texts, path)),
         None => Ok(None),
     };
     let mut all = Vec::with_capacity(addresses.len());
     for (chain, row) in chains.into_iter().zip(rows) {
         let mut frames = Vec::with_capacity(chain.len());
         let mut reached = match row {
-            Some(Row { file: index, line, column, .. }) => Location { file: file(index)?, line, column },
+            Some(Row { file: index, line, column, .. }) => Location { file: file(index, effort)?, line, column },
             None => Location::default(),
         };
         if chain.is_empty() {
@@ -125,12 +138,36 @@ fn frames<'a>(
         }
         // From the inside: the line reached in a function is the one where the next one was inlined.
         for Function { name, call } in chain.into_iter().rev() {
-            let called_from =
-                Location { file: call.file.map_or(Ok(None), &mut file)?, line: call.line, column: call.column };
+            // It will be looked up, see `Naming`.
+            effort.spend(1 + name.map_or(0, <[u8]>::len) / LOOKED_UP)?;
+            let file = call.file.map_or(Ok(None), |index| file(index, effort))?;
+            let called_from = Location { file, line: call.line, column: call.column };
             frames.push(DwarfFrame { name, location: mem::replace(&mut reached, called_from) });
         }
         frames.reverse();
         all.push(frames);
     }
     Ok(all)
+}
+
+/// Whether the function at `entry` has a range around an address, of code that is there.
+pub(super) fn is_of_code(
+    unit: &UnitRef<'_, Reader<'_>>,
+    entry: UnitOffset,
+    (code, svma): (&[Range<u64>], u64),
+    effort: &mut Effort<'_>,
+) -> Result<bool, Unusual> {
+    let mut entries = unit.entries_raw(Some(entry))?;
+    let abbreviation = entries.read_abbreviation()?.ok_or(Unusual)?;
+    effort.spend(1 + abbreviation.attributes().len())?;
+    let mut extent = Extent::default();
+    for specification in abbreviation.attributes() {
+        extent.note(&entries.read_attribute(*specification)?);
+    }
+    let mut is_of_code = false;
+    extent.for_each_range(unit.dwarf, unit.unit, effort, |range, _| {
+        is_of_code |= (range.begin..range.end).contains(&svma) && Code(code).can_begin_at(range.begin);
+        Ok(())
+    })?;
+    Ok(is_of_code)
 }

@@ -5,7 +5,9 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Code, Reader, Unusual};
+use super::unit::read_root;
+use super::{Code, Reader, Units, Unusual};
+use crate::symbolize::effort::{Budget, Effort};
 
 /// References followed from a function to its name; there are two or three in practice.
 const MAX_REFERENCES: usize = 16;
@@ -14,14 +16,19 @@ const MAX_REFERENCES: usize = 16;
 pub(in super::super) struct Names<'d, 'a> {
     pub(super) dwarf: &'d Dwarf<Reader<'a>>,
     pub(super) code: Code<'d>,
-    /// Where units begin, sorted.
-    units: &'d [usize],
+    pub(super) units: &'d Units,
+    pub(super) effort: Effort<'d>,
     others: FxHashMap<usize, Rc<Unit<Reader<'a>>>>,
 }
 
 impl<'d, 'a> Names<'d, 'a> {
-    pub(in super::super) fn new(dwarf: &'d Dwarf<Reader<'a>>, code: &'d [Range<u64>], units: &'d [usize]) -> Self {
-        Names { dwarf, code: Code(code), units, others: FxHashMap::default() }
+    pub(in super::super) fn new(
+        dwarf: &'d Dwarf<Reader<'a>>,
+        code: &'d [Range<u64>],
+        units: &'d Units,
+        budget: &'d Budget,
+    ) -> Self {
+        Names { dwarf, code: Code(code), units, effort: budget.effort(), others: FxHashMap::default() }
     }
 
     /// The name in an entry of `unit` with these attributes, or in the one it refers to; the linker's name if there is
@@ -60,9 +67,10 @@ impl<'d, 'a> Names<'d, 'a> {
         Ok(None)
     }
 
-    fn at(&self, unit: &Unit<Reader<'a>>, offset: UnitOffset) -> Result<Found<'a>, Unusual> {
+    fn at(&mut self, unit: &Unit<Reader<'a>>, offset: UnitOffset) -> Result<Found<'a>, Unusual> {
         let mut entries = unit.entries_raw(Some(offset))?;
         let abbreviation = entries.read_abbreviation()?.ok_or(Unusual)?;
+        self.effort.spend(1 + abbreviation.attributes().len())?;
         let (mut name, mut origin) = (None, None);
         for specification in abbreviation.attributes() {
             let attribute = entries.read_attribute(*specification)?;
@@ -84,22 +92,31 @@ impl<'d, 'a> Names<'d, 'a> {
     }
 
     /// A damaged name is none.
-    fn text(&self, unit: &Unit<Reader<'a>>, value: AttributeValue<Reader<'a>>) -> Result<Option<&'a [u8]>, Unusual> {
-        match value {
-            // In a file of its own.
-            AttributeValue::DebugStrRefSup(_) => Err(Unusual),
-            value => Ok(self.dwarf.attr_string(unit, value).ok().map(|text| text.slice())),
+    fn text(
+        &mut self,
+        unit: &Unit<Reader<'a>>,
+        value: AttributeValue<Reader<'a>>,
+    ) -> Result<Option<&'a [u8]>, Unusual> {
+        // In a file of its own.
+        if let AttributeValue::DebugStrRefSup(_) = value {
+            return Err(Unusual);
         }
+        let text = self.dwarf.attr_string(unit, value).ok().map(|text| text.slice());
+        self.effort.spend_text(text.map_or(0, <[u8]>::len))?;
+        Ok(text)
     }
 
     /// The unit that an offset of the section lies in.
     fn unit_around(&mut self, offset: DebugInfoOffset) -> Result<Rc<Unit<Reader<'a>>>, Unusual> {
-        let after = self.units.partition_point(|&unit| unit <= offset.0);
-        let begin = *self.units[..after].last().ok_or(Unusual)?;
+        let after = self.units.offsets.partition_point(|&unit| unit <= offset.0);
+        let begin = *self.units.offsets[..after].last().ok_or(Unusual)?;
         if let Some(unit) = self.others.get(&begin) {
             return Ok(Rc::clone(unit));
         }
-        let unit = Rc::new(self.dwarf.unit(self.dwarf.unit_header(DebugInfoOffset(begin))?)?);
+        let header = self.dwarf.unit_header(DebugInfoOffset(begin))?;
+        self.units.spend_on(&header, &mut self.effort)?;
+        // Without its lines.
+        let unit = Rc::new(read_root(self.dwarf, header, &mut self.effort)?.0);
         self.others.insert(begin, Rc::clone(&unit));
         Ok(unit)
     }
