@@ -3,6 +3,7 @@
 // `cfg(test)` lets clippy know that its helpers may unwrap, too.
 #[cfg(test)]
 mod cargo_build;
+mod conversions;
 mod errors;
 mod exit_status;
 mod families;

@@ -203,7 +203,7 @@ fn sentence(document: &Document, tables: &Tables) -> String {
         Measure::OffCpu => {
             format!("{subject} {} · {threads} · {time} · {samples} waits", format_amount(whole.total.value, whole.unit))
         }
-        Measure::Wall => {
+        Measure::Wall | Measure::Slices => {
             format!("{subject} {} · {threads} · {time}", format_amount(whole.total.value, whole.unit))
         }
         Measure::Cpu | Measure::Weights | Measure::Value(_) => {

@@ -1,0 +1,115 @@
+//! Every file of another tool that can be read, written in every format: the tools that own the formats accept it, and what
+//! is read again weighs as much.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use traceview_core::analysis::{Measure, Selection, StackValues};
+use traceview_core::format::{self, Contents, ReadOptions, WriteOptions};
+use traceview_core::model::Profile;
+use traceview_tests::gecko_validator::violations;
+use traceview_tests::pprof_tool::PprofTool;
+use traceview_tests::tools::has_tool;
+
+use crate::traceview;
+
+/// The files below `tests/fixtures` that are no descriptions of others.
+fn fixtures() -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("fixtures are there") {
+            let path = entry.expect("it can be listed").path();
+            match path.file_name().and_then(|name| name.to_str()) {
+                Some("expected" | "README.md" | "MANIFEST.tsv" | "LICENSE.upstream") => {}
+                Some(name) if name.contains(".expected.") => {}
+                _ if path.is_dir() => folders.push(path),
+                _ => files.push(path),
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Those that can be read.
+fn profiles() -> impl Iterator<Item = (PathBuf, Contents)> {
+    fixtures().into_iter().filter_map(|path| {
+        let bytes = fs::read(&path).expect("it can be read");
+        let contents = format::read(&bytes, &ReadOptions::default()).ok()?;
+        Some((path, contents))
+    })
+}
+
+/// What all samples add up to, where they do.
+fn total(profile: &Profile) -> Option<f64> {
+    StackValues::of(profile, &Selection::default(), Measure::Weights).ok().map(|values| values.total.value)
+}
+
+fn written(profile: &Profile, format: &'static format::Format) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let target = format::Target { format, gzip: false };
+    format::write(profile, target, &WriteOptions::default(), &mut bytes).expect("memory takes it");
+    bytes
+}
+
+#[test]
+fn firefox_files_of_all_other_files_break_no_rule() {
+    let firefox = format::by_name("firefox").expect("a known format");
+    let mut count = 0;
+    for (path, contents) in profiles() {
+        let bytes = written(&contents.profile, firefox);
+        let found = violations(&serde_json::from_slice(&bytes).expect("it is JSON"));
+        assert!(found.is_empty(), "{}: {} violations, first: {}", path.display(), found.len(), found[0]);
+        let again = format::read(&bytes, &ReadOptions::default()).expect("it can be read again").profile;
+        assert!(again == contents.profile, "{} comes back changed", path.display());
+        count += 1;
+    }
+    assert!(count > 150, "{count} files");
+}
+
+#[test]
+fn pprof_files_of_all_other_files_are_accepted_by_go() {
+    if !has_tool("go") {
+        return;
+    }
+    let (traceview, tool) = (traceview(), PprofTool::new());
+    let pprof = format::by_name("pprof").expect("a known format");
+    for (index, (path, contents)) in profiles().enumerate() {
+        // Large ones take Go minutes.
+        if fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 300_000) {
+            continue;
+        }
+        let file = traceview.path(format!("{index}.pb"));
+        fs::write(&file, written(&contents.profile, pprof)).expect("there is room");
+        // Its libraries are not on this machine, so names are not looked for. It fails the test when it complains.
+        let _text = tool.run("-symbolize=none -top -nodecount=3", &[&file]);
+    }
+}
+
+#[test]
+fn what_is_written_in_any_format_is_read_again_as_that_format() {
+    for (path, contents) in profiles() {
+        for format in format::written() {
+            let bytes = written(&contents.profile, format);
+            assert_eq!(
+                bytes,
+                written(&contents.profile, format),
+                "{} as {} is not the same twice",
+                path.display(),
+                format.name
+            );
+            let has_samples = contents.profile.threads.iter().any(|thread| !thread.samples.is_empty());
+            match format::read(&bytes, &ReadOptions::default()) {
+                Ok(again) => {
+                    assert_eq!(again.format.name, format.name, "{}", path.display());
+                    if format.name == "firefox" {
+                        assert_eq!(total(&again.profile), total(&contents.profile), "{}", path.display());
+                    }
+                }
+                // Texts and samples are all that some formats hold.
+                Err(error) => assert!(!has_samples, "{} as {}: {error}", path.display(), format.name),
+            }
+        }
+    }
+}
