@@ -68,6 +68,15 @@ fn no_shape_of_a_trace_takes_square_time() {
         r#"{{"traceEvents":[{{"ph":"i","ts":1,"name":"n","sf":{MANY}}}],"stackFrames":{{{frames}}}}}"#
     ));
     assert_eq!(stack.stacks.len(), MANY);
+    let samples = many(&|i| format!(r#"{{"tid":{i},"ts":{i},"name":"s"}},"#));
+    let samples = of_text(&format!(
+        r#"{{"traceEvents":[{}],"samples":[{}]}}"#,
+        many(&|i| format!(r#"{{"ph":"M","name":"thread_name","tid":{i},"args":{{}}}},"#)).trim_end_matches(','),
+        samples.trim_end_matches(',')
+    ));
+    let left_out = warning(&samples, "too-many-threads");
+    assert!(left_out > 0 && samples.threads.len() > 10_000, "{left_out}");
+    assert_eq!(samples.threads.len() as u64 + left_out, MANY as u64);
     let deep_args = format!(
         r#"[{{"ph":"X","ts":1,"dur":1,"name":"n","args":{{"a":{}1{}}}}}]"#,
         "[".repeat(1_000_000),

@@ -526,3 +526,14 @@ fn stacks_arguments_and_colors_are_kept() {
     assert_eq!(stacks, [vec!["loop"], vec!["f", "main"]]);
     assert_eq!([0, 1].map(|row| thread.samples.weight.get(row)), [1.0, 3.0]);
 }
+
+#[test]
+fn samples_of_the_system_are_of_a_thread_that_has_something() {
+    let profile = of_text(
+        r#"{"traceEvents":[{"ph":"M","pid":1,"tid":7,"name":"thread_name","args":{"name":"nothing"}},
+        {"ph":"X","ts":1,"dur":1,"pid":2,"tid":7,"name":"a"},{"ph":"X","ts":1,"dur":1,"pid":3,"tid":7,"name":"b"}],
+        "samples":[{"tid":7,"ts":9,"name":"cycles"}]}"#,
+    );
+    let found: Vec<_> = profile.threads.iter().map(|thread| (thread.slices.len(), thread.samples.len())).collect();
+    assert_eq!(found, [(1, 1), (1, 0)]);
+}

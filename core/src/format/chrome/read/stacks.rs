@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::Reader;
 use super::args::Arguments;
-use super::tracks::os_id;
+use super::tracks::{most_threads, os_id};
 use crate::format::chrome::events::{EventFlags, Scalar};
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
@@ -139,7 +139,11 @@ impl Reader<'_, '_> {
         let mut order = Vec::new();
         for row in rows.iter().map(|row| *row as usize) {
             let thread = self.thread_of(row);
-            let (Some(time), Some(id)) = (self.time(row), self.tracks.thread(thread)) else { continue };
+            let Some(time) = self.time(row) else { continue };
+            let Some(id) = self.tracks.thread(thread) else {
+                self.note(notes::TOO_MANY_THREADS, row);
+                continue;
+            };
             let Some(stack) = self.stack(row) else {
                 self.note(notes::SAMPLE_WITHOUT_STACK, row);
                 self.add_marker(id, row, Some("sample"));
@@ -160,7 +164,7 @@ impl Reader<'_, '_> {
     /// Reads the samples of the whole system that stand beside the events.
     pub(super) fn read_system_samples(&mut self) {
         let Some(Value::Array(array)) = self.table.other("samples") else { return };
-        let mut by_thread: FxHashMap<OsId, Vec<OneSample>> = FxHashMap::default();
+        let mut by_tid: FxHashMap<OsId, (usize, Vec<OneSample>)> = FxHashMap::default();
         let mut order = Vec::new();
         for (index, sample) in scan::elements(array).unwrap_or_default().into_iter().enumerate() {
             let fields = Arguments::of(sample.written());
@@ -178,17 +182,29 @@ impl Reader<'_, '_> {
             let stack = stack.or_else(|| fields.text("name").map(|name| self.push_frame(None, &name)));
             #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and weights are small")]
             let weight = fields.number("weight").map_or(1, |weight| weight.round() as i64);
-            let of_thread = by_thread.entry(tid.clone()).or_insert_with(|| {
+            let (_, of_thread) = by_tid.entry(tid.clone()).or_insert_with(|| {
                 order.push(tid);
-                Vec::new()
+                (index, Vec::new())
             });
             of_thread.push(OneSample { time: Time(time.saturating_sub(self.origin)), stack, weight });
         }
-        let mut process = None;
+        let (known, most) = (self.tracks.by_tid(), most_threads(self.table.text_len()));
+        let (mut process, mut added) = (None, 0);
         for tid in order {
-            let mut samples = by_thread.remove(&tid).unwrap_or_default();
+            let Some((first, mut samples)) = by_tid.remove(&tid) else { continue };
             samples.sort_by_key(|sample| sample.time);
-            let thread = self.tracks.by_tid(&tid).unwrap_or_else(|| self.add_sampled_thread(&mut process, tid));
+            let thread = match known.get(&tid) {
+                Some(thread) => *thread,
+                None if added < most => {
+                    added += 1;
+                    self.add_sampled_thread(&mut process, tid)
+                }
+                None => {
+                    let count = samples.len() as u64;
+                    self.report.count(notes::TOO_MANY_THREADS, count, || format!("samples[{first}]"));
+                    continue;
+                }
+            };
             self.add_samples(thread, &samples);
         }
     }
