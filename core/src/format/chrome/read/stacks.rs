@@ -55,6 +55,27 @@ impl StackFrames {
     }
 }
 
+/// Names of frames, one a line, as far as they are shown: a stack can be as deep and a name as long as the file, and every slice
+/// can have them.
+fn shown_stack<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST_FRAMES: usize = 100;
+    const MOST_BYTES: usize = 1 << 12;
+    let mut text = String::new();
+    for (name, count) in names.zip(0..) {
+        if count > 0 {
+            text.push('\n');
+        }
+        let left = MOST_BYTES.saturating_sub(text.len());
+        if count == MOST_FRAMES || name.len() > left {
+            text.push_str(if count == MOST_FRAMES { "" } else { &name[..name.floor_char_boundary(left)] });
+            text.push('…');
+            break;
+        }
+        text.push_str(name);
+    }
+    text
+}
+
 impl Reader<'_, '_> {
     /// The stack of event `row`, if it carries one.
     pub(super) fn stack(&mut self, row: usize) -> Option<StackId> {
@@ -119,13 +140,7 @@ impl Reader<'_, '_> {
             let frame = tables.stacks.frame[node.index()];
             tables.strings.get(tables.functions.name[tables.frames.function[frame.index()].index()])
         };
-        // A stack can be as deep as the file is long, and every slice can have it.
-        const SHOWN: usize = 100;
-        let mut lines: Vec<&str> = tables.stacks.ancestors(stack).take(SHOWN + 1).map(name).collect();
-        if lines.len() > SHOWN {
-            lines[SHOWN] = "…";
-        }
-        let text = lines.join("\n");
+        let text = shown_stack(tables.stacks.ancestors(stack).map(name));
         let (key, text) = (self.builder.string("stack"), self.builder.string(&text));
         vec![Field { key, value: FieldValue::Text(text) }]
     }
@@ -230,30 +245,52 @@ impl Reader<'_, '_> {
         if samples.iter().any(|sample| sample.weight != 1) {
             table.weight = Values::Integer(samples.iter().map(|sample| sample.weight).collect());
         }
-        self.merge_samples(thread, table);
+        self.merge_samples(thread, vec![table]);
     }
 
-    /// Adds samples in order of time to those that a thread has.
-    pub(super) fn merge_samples(&mut self, thread: ThreadId, added: SampleTable) {
+    /// Adds samples to those that a thread has. Each table is in order of time; all that are at hand should come at once, as
+    /// they are sorted each time.
+    pub(super) fn merge_samples(&mut self, thread: ThreadId, mut tables: Vec<SampleTable>) {
         let table = &mut self.builder.thread_mut(thread).samples;
-        if table.is_empty() {
-            *table = added;
+        if !table.is_empty() {
+            tables.insert(0, std::mem::take(table));
+        }
+        if tables.len() < 2 {
+            *table = tables.pop().unwrap_or_default();
             return;
         }
-        let both = [std::mem::take(table), added];
-        let mut order: Vec<(usize, usize)> =
-            both.iter().enumerate().flat_map(|(which, table)| (0..table.len()).map(move |row| (which, row))).collect();
-        order.sort_by_key(|(which, row)| both[*which].time[*row]);
-        table.time = order.iter().map(|(which, row)| both[*which].time[*row]).collect();
-        table.stack = order.iter().map(|(which, row)| both[*which].stack[*row]).collect();
-        if both.iter().any(|table| !table.cpu.is_empty()) {
-            let cpu = |(which, row): &(usize, usize)| both[*which].cpu.get(*row).copied().unwrap_or(CpuDelta::UNKNOWN);
+        let mut order: Vec<(usize, usize)> = tables
+            .iter()
+            .enumerate()
+            .flat_map(|(which, table)| (0..table.len()).map(move |row| (which, row)))
+            .collect();
+        order.sort_by_key(|(which, row)| tables[*which].time[*row]);
+        table.time = order.iter().map(|(which, row)| tables[*which].time[*row]).collect();
+        table.stack = order.iter().map(|(which, row)| tables[*which].stack[*row]).collect();
+        if tables.iter().any(|table| !table.cpu.is_empty()) {
+            let cpu =
+                |(which, row): &(usize, usize)| tables[*which].cpu.get(*row).copied().unwrap_or(CpuDelta::UNKNOWN);
             table.cpu = order.iter().map(cpu).collect();
         }
-        if both.iter().any(|table| table.weight != Values::Ones) {
+        if tables.iter().any(|table| table.weight != Values::Ones) {
             #[expect(clippy::cast_possible_truncation, reason = "weights of such samples are whole")]
-            let weight = |(which, row): &(usize, usize)| both[*which].weight.get(*row) as i64;
+            let weight = |(which, row): &(usize, usize)| tables[*which].weight.get(*row) as i64;
             table.weight = Values::Integer(order.iter().map(weight).collect());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_shown_up_to_a_length() {
+        assert_eq!(shown_stack(["leaf", "root"].into_iter()), "leaf\nroot");
+        assert_eq!(shown_stack(["f"; 100].into_iter()), ["f"; 100].join("\n"));
+        assert_eq!(shown_stack(["f"; 101].into_iter()), format!("{}…", "f\n".repeat(100)));
+        let long = "ä".repeat(1 << 16);
+        assert_eq!(shown_stack(["é", &long, "root"].into_iter()), format!("é\n{}…", "ä".repeat((4096 - 3) / 2)));
+        assert_eq!(shown_stack([&*long].into_iter()), format!("{}…", "ä".repeat(2048)));
     }
 }
