@@ -303,7 +303,7 @@ pub struct ReportArgs {
     #[arg(long)]
     pub fold_async: bool,
     /// The time of slices instead of samples; what a profile without samples is reported by
-    #[arg(long, conflicts_with = "fold_async")]
+    #[arg(long, conflicts_with_all = ["fold_async", "labels", "sample_type"])]
     pub slices: bool,
     /// Print JSON
     #[arg(long)]
@@ -491,6 +491,10 @@ mod tests {
         let Command::Report(report) = parse("cargo-traceview report --top 5").unwrap() else { panic!("not report") };
         assert_eq!((report.file, report.top), (None, Some(5)));
         assert_eq!(refused("cargo-traceview report --top 5 --tree"), ErrorKind::ArgumentConflict);
+        for other in ["--fold-async", "--label a=b", "--sample-type wall"] {
+            let line = format!("cargo-traceview report --slices {other}");
+            assert_eq!(refused(&line), ErrorKind::ArgumentConflict, "{line}");
+        }
         assert_eq!(refused("cargo-traceview report --range 1..2"), ErrorKind::ValueValidation);
     }
 

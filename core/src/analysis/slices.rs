@@ -26,8 +26,9 @@ pub fn slices_as_samples(profile: &Profile, range: TimeRange) -> Profile {
         let name = builder.string(profile.string(process.name));
         builder.add_process(Process { name, command_line: Vec::new(), ..process.clone() });
     }
+    let mut names = vec![None; profile.strings.len()];
     for thread in &profile.threads {
-        let samples = samples(profile, thread, range, &mut builder);
+        let samples = samples(profile, thread, range, &mut names, &mut builder);
         let name = builder.string(profile.string(thread.name));
         let mut added = Thread::new(thread.process, thread.tid.clone(), name);
         (added.is_main, added.start, added.end, added.samples) = (thread.is_main, thread.start, thread.end, samples);
@@ -36,11 +37,17 @@ pub fn slices_as_samples(profile: &Profile, range: TimeRange) -> Profile {
     builder.finish().expect("the tables of a profile and stacks that the builder made")
 }
 
-fn samples(profile: &Profile, thread: &Thread, range: TimeRange, builder: &mut ProfileBuilder) -> SampleTable {
+/// The slices of one thread; `names` are the strings of `builder` by those of `profile`, as far as they are there.
+fn samples(
+    profile: &Profile,
+    thread: &Thread,
+    range: TimeRange,
+    names: &mut [Option<StringId>],
+    builder: &mut ProfileBuilder,
+) -> SampleTable {
     let slices = &thread.slices;
     let mut own: Vec<i64> = Vec::with_capacity(slices.len());
     let mut stacks: Vec<StackId> = Vec::with_capacity(slices.len());
-    let mut names: Vec<Option<StringId>> = vec![None; profile.strings.len()];
     for row in 0..slices.len() {
         let slice = slices.get(row);
         let Nanos(time) = range.overlap(slice.start, slice.duration);
@@ -118,6 +125,23 @@ mod tests {
         let tree_of = slices_as_samples(&profile(), TimeRange::ALL);
         let values = StackValues::of(&tree_of, &Selection::default(), Measure::Slices).expect("times add up");
         assert_eq!(call_tree(&tree_of, &values).whole.total.value, 20.0);
+    }
+
+    /// A table of all strings for each thread would be billions of rows.
+    #[test]
+    fn many_threads_and_many_strings_take_linear_time() {
+        const MANY: usize = 50_000;
+        let mut builder = ProfileBuilder::with_standard_categories();
+        let name = builder.string("main");
+        let (parent, start, end, exit) = (None, None, None, None);
+        let process = Process { pid: OsId::Number(1), parent, name, command_line: Vec::new(), start, end, exit };
+        let process = builder.add_process(process);
+        for index in 0..MANY {
+            let name = builder.string(&index.to_string());
+            builder.add_thread(Thread::new(process, OsId::Number(1), name));
+        }
+        let profile = builder.finish().expect("a valid profile");
+        assert_eq!(slices_as_samples(&profile, TimeRange::ALL).threads.len(), MANY);
     }
 
     #[test]

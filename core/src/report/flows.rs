@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use super::number::{count, format_duration};
 use super::style::{Style, printable};
 use super::table::{Name, TableRow, write_table};
-use crate::analysis::{FlowList, Times, flow_anchor_start, flow_hops, flow_place};
+use crate::analysis::{FlowList, Times, flow_anchor_start, flow_arrival, flow_hops, flow_place};
 use crate::model::{FlowAnchor, FlowMember, MarkerTiming, OsId, Profile, StringId, TRACE_START};
 
 /// More stations of a chain are not written out.
@@ -83,15 +83,21 @@ fn write_times(
     if left_out > 0 { writeln!(out, "and {left_out} more") } else { Ok(()) }
 }
 
-/// The stations of a flow, each with how long after the one before it came.
+/// The stations of a flow, each with how long after the one that its arrow leaves it came: the one before, or else that one is
+/// written again, as of one start that has several ends.
 fn path(profile: &Profile, members: &[FlowMember]) -> String {
     let station = |member: &FlowMember| {
         let thread = &profile.threads[member.thread.index()];
         format!("{} [{}]", text(profile, flow_place(profile, member)), text(profile, thread.name))
     };
     let mut path = members.first().map(station).unwrap_or_default();
+    let mut last = members.first();
     for (from, to) in flow_hops(members).take(MOST_STATIONS) {
-        let time = format_duration(to.time.max(flow_anchor_start(profile, to)) - from.time);
+        if !last.is_some_and(|last| std::ptr::eq(last, from)) {
+            write!(path, ", {}", station(from)).expect("a String takes any text");
+        }
+        last = Some(to);
+        let time = format_duration(flow_arrival(profile, to) - from.time);
         write!(path, " →{time}→ {}", station(to)).expect("a String takes any text");
     }
     if members.len() > MOST_STATIONS + 1 {
@@ -233,6 +239,21 @@ hops      p50      p99      max  from → to (flow)
 1 not in a flow: steps and ends of flows that did not start are in no flow
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn several_ends_of_one_start_are_each_reached_from_it() {
+        let trace = r#"[{"name":"A","ph":"X","ts":0,"dur":5,"pid":1,"tid":1},
+            {"name":"B","ph":"X","ts":10,"dur":5,"pid":1,"tid":2},{"name":"C","ph":"X","ts":20,"dur":5,"pid":1,"tid":2},
+            {"name":"post","ph":"s","ts":0,"pid":1,"tid":1,"id":1},
+            {"name":"post","ph":"f","bp":"e","ts":10,"pid":1,"tid":2,"id":1},
+            {"name":"post","ph":"f","bp":"e","ts":20,"pid":1,"tid":2,"id":1}]"#;
+        let profile = chrome::read(trace.as_bytes()).unwrap();
+        assert_eq!(profile.flows.len(), 1);
+        assert_eq!(
+            path(&profile, profile.flows.members_of(0)),
+            "A [thread 1] →10.0 µs→ B [thread 2], A [thread 1] →20.0 µs→ C [thread 2]"
+        );
     }
 
     #[test]

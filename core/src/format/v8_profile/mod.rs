@@ -122,6 +122,11 @@ impl V8Profile {
         self.samples.push(node.0.unwrap_or(NO_ID));
     }
 
+    /// How many samples were added.
+    pub(in crate::format) fn sample_count(&self) -> usize {
+        self.samples.len()
+    }
+
     /// When the next sample was taken that has no time yet, from the profile's start.
     pub(in crate::format) fn add_time(&mut self, time: Time) {
         self.times.push(time);

@@ -42,7 +42,12 @@ fn no_shape_of_a_trace_takes_square_time() {
     assert_eq!(names.threads.iter().map(|thread| thread.slices.len()).max(), Some(MANY), "one chain, one track");
     let threads = all(&many(&|i| format!(r#"{{"ph":"X","ts":1,"dur":1,"name":"n","tid":{i}}},"#)));
     let left_out = warning(&threads, "too-many-threads");
-    assert!(threads.threads.len() > 10_000 && count(&threads) as u64 + left_out >= MANY as u64, "{left_out}");
+    assert!(threads.threads.len() > 10_000, "{left_out}");
+    assert_eq!(count(&threads) as u64 + left_out, MANY as u64, "each event is there or counted, and no thread is");
+    let sampled = all(&many(&|i| format!(r#"{{"ph":"P","ts":1,"name":"n","stack":["f"],"tid":{i}}},"#)));
+    let left_out = warning(&sampled, "too-many-threads");
+    assert!(left_out > 0);
+    assert_eq!(sampled.threads.len() as u64 + left_out, MANY as u64);
     let tracks = all(&many(&|i| format!(r#"{{"ph":"b","ts":1,"cat":"c{i}","name":"n","id":{i}}},"#)));
     assert_eq!(count(&tracks) as u64 + warning(&tracks, "too-many-threads"), MANY as u64);
     let equal = all(&many(&|_| r#"{"ph":"X","ts":1,"dur":0,"name":"n"},"#.to_owned()));
@@ -68,6 +73,21 @@ fn no_shape_of_a_trace_takes_square_time() {
         r#"{{"traceEvents":[{{"ph":"i","ts":1,"name":"n","sf":{MANY}}}],"stackFrames":{{{frames}}}}}"#
     ));
     assert_eq!(stack.stacks.len(), MANY);
+    let samples = many(&|i| format!(r#"{{"tid":{i},"ts":{i},"name":"s"}},"#));
+    let samples = of_text(&format!(
+        r#"{{"traceEvents":[{}],"samples":[{}]}}"#,
+        many(&|i| format!(r#"{{"ph":"M","name":"thread_name","tid":{i},"args":{{}}}},"#)).trim_end_matches(','),
+        samples.trim_end_matches(',')
+    ));
+    let left_out = warning(&samples, "too-many-threads");
+    assert!(left_out > 0 && samples.threads.len() > 10_000, "{left_out}");
+    assert_eq!(samples.threads.len() as u64 + left_out, MANY as u64);
+    let profiles = many(&|i| {
+        let piece =
+            r#"{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]},"timeDeltas":[1]}"#;
+        format!(r#"{{"ph":"P","ts":{i},"name":"ProfileChunk","id":{i},"args":{{"data":{piece}}}}},"#)
+    });
+    assert_eq!(all(&profiles).threads[0].samples.len(), MANY);
     let deep_args = format!(
         r#"[{{"ph":"X","ts":1,"dur":1,"name":"n","args":{{"a":{}1{}}}}}]"#,
         "[".repeat(1_000_000),

@@ -526,3 +526,44 @@ fn stacks_arguments_and_colors_are_kept() {
     assert_eq!(stacks, [vec!["loop"], vec!["f", "main"]]);
     assert_eq!([0, 1].map(|row| thread.samples.weight.get(row)), [1.0, 3.0]);
 }
+
+#[test]
+fn samples_of_the_system_are_of_a_thread_that_has_something() {
+    let profile = of_text(
+        r#"{"traceEvents":[{"ph":"M","pid":1,"tid":7,"name":"thread_name","args":{"name":"nothing"}},
+        {"ph":"X","ts":1,"dur":1,"pid":2,"tid":7,"name":"a"},{"ph":"X","ts":1,"dur":1,"pid":3,"tid":7,"name":"b"}],
+        "samples":[{"tid":7,"ts":9,"name":"cycles"}]}"#,
+    );
+    let found: Vec<_> = profile.threads.iter().map(|thread| (thread.slices.len(), thread.samples.len())).collect();
+    assert_eq!(found, [(1, 1), (1, 0)]);
+}
+
+#[test]
+fn profiles_of_v8_that_cannot_be_read_are_counted() {
+    let text = r#"[{"ph":"X","ts":1,"dur":1,"name":"a","tid":1},
+        {"ph":"P","ts":2,"name":"Profile","id":1,"tid":1,"args":{"data":{"startTime":2}}},
+        {"ph":"P","ts":3,"name":"ProfileChunk","id":1,"tid":1,"args":{"data":{"cpuProfile":{
+            "nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1,1,1]}}}}]"#;
+    let profile = of_text(text);
+    assert_eq!((profile.threads[0].samples.len(), warnings(&profile)), (0, vec![("sample-without-time", 3)]));
+    let place = text.find(r#"{"ph":"P""#).map(|at| format!("byte {at}"));
+    assert_eq!(profile.meta.warnings[0].first, place, "where the profile begins");
+}
+
+#[test]
+fn a_stack_written_out_is_one_field_of_a_slice_and_none_of_an_instant() {
+    let profile = of_text(
+        r#"[{"ph":"X","ts":1,"dur":1,"name":"a","tid":1,"stack":["root","leaf"]},
+        {"ph":"X","ts":3,"dur":1,"name":"b","tid":1,"stack":"text"},
+        {"ph":"B","ts":5,"name":"c","tid":1,"stack":["begin"]},{"ph":"E","ts":6,"name":"c","tid":1,"stack":["end"]},
+        {"ph":"i","ts":7,"name":"d","tid":1,"stack":["root","leaf"]}]"#,
+    );
+    let thread = &profile.threads[0];
+    let stacks = |row: usize| -> Vec<String> {
+        let fields = profile.payloads.get(thread.slices.args[row].expect("it has a stack"));
+        let stacks = fields.iter().filter(|field| profile.string(field.key) == "stack");
+        stacks.map(|_| field(&profile, thread.slices.args[row], "stack").expect("a text")).collect()
+    };
+    assert_eq!([0, 1, 2].map(stacks), [["leaf\nroot"], ["text"], ["begin"]]);
+    assert_eq!((thread.markers.stack[0].is_some(), thread.markers.payload[0]), (true, None));
+}

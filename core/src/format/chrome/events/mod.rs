@@ -291,15 +291,6 @@ impl<'a> EventTable<'a> {
         self.fields(row).into_iter().rev().find(|(name, _)| is_meant(name)).map(|(_, value)| value.written())
     }
 
-    /// `ts` of event `row` as JavaScript reads it, if it is a number.
-    pub fn time_as_double(&self, row: usize) -> Option<f64> {
-        if self.time_form[row] != TimeForm::Number {
-            return None;
-        }
-        let written = self.field(row, "ts")?;
-        std::str::from_utf8(written).ok()?.parse().ok()
-    }
-
     /// All fields of event `row`, from its text.
     pub(super) fn fields(&self, row: usize) -> Vec<(Text<'a>, Value<'a>)> {
         let from = usize::try_from(self.offset[row]).ok();
@@ -574,7 +565,6 @@ mod tests {
         assert!(table.flags(2).has(EventFlags::OTHER_FIELDS) && table.flags(3).has(EventFlags::STACK));
         assert_eq!((table.flags(0), table.flags(1)), (EventFlags::default(), EventFlags::LONG_PHASE));
         assert_eq!(table.field(2, ".line"), Some(&b"7"[..]));
-        assert_eq!((table.time_as_double(0), table.time_as_double(1)), (Some(1.5), None));
     }
 
     #[test]

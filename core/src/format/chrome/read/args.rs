@@ -36,12 +36,12 @@ impl<'a> Reader<'_, 'a> {
         }
         known.set.clear();
         for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
-            known.add_event(table, row, builder);
+            known.add_event(table, row, row == begin, builder);
             if table.flags(row).has(EventFlags::BAD_ARGS) {
                 report.note(notes::BAD_ARGS, || table.place(row));
             }
         }
-        known.set.extend_from_slice(extra);
+        extra.iter().for_each(|field| set(&mut known.set, *field));
         (!known.set.is_empty()).then(|| builder.add_payload(&known.set))
     }
 }
@@ -64,8 +64,8 @@ impl<'a> KnownArgs<'a> {
         payload
     }
 
-    /// Adds all of an event that is in no column.
-    fn add_event(&mut self, table: &EventTable<'a>, row: usize, builder: &mut ProfileBuilder) {
+    /// Adds all of an event that is in no column. The stack of one that begins something is read as such.
+    fn add_event(&mut self, table: &EventTable<'a>, row: usize, begins: bool, builder: &mut ProfileBuilder) {
         if let Some(args) = table.args(row) {
             self.add_object(args, builder);
         }
@@ -74,7 +74,8 @@ impl<'a> KnownArgs<'a> {
         }
         for (key, value) in table.fields(row) {
             let is_args = key.raw == b"args" && table.args(row).is_none();
-            if is_args || !is_column(key.raw) {
+            let is_stack = key.raw == b"stack" && begins && matches!(value, Value::Array(_));
+            if is_args || !(is_stack || is_column(key.raw)) {
                 set(&mut self.set, field(key, value, builder));
             }
         }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::Reader;
 use super::args::Arguments;
-use super::tracks::os_id;
+use super::tracks::{most_threads, os_id};
 use crate::format::chrome::events::{EventFlags, Scalar};
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
@@ -53,6 +53,27 @@ impl StackFrames {
             self.by_id.insert(id.decode().into_owned().into(), index);
         }
     }
+}
+
+/// Names of frames, one a line, as far as they are shown: a stack can be as deep and a name as long as the file, and every slice
+/// can have them.
+fn shown_stack<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST_FRAMES: usize = 100;
+    const MOST_BYTES: usize = 1 << 12;
+    let mut text = String::new();
+    for (name, count) in names.zip(0..) {
+        if count > 0 {
+            text.push('\n');
+        }
+        let left = MOST_BYTES.saturating_sub(text.len());
+        if count == MOST_FRAMES || name.len() > left {
+            text.push_str(if count == MOST_FRAMES { "" } else { &name[..name.floor_char_boundary(left)] });
+            text.push('…');
+            break;
+        }
+        text.push_str(name);
+    }
+    text
 }
 
 impl Reader<'_, '_> {
@@ -119,13 +140,7 @@ impl Reader<'_, '_> {
             let frame = tables.stacks.frame[node.index()];
             tables.strings.get(tables.functions.name[tables.frames.function[frame.index()].index()])
         };
-        // A stack can be as deep as the file is long, and every slice can have it.
-        const SHOWN: usize = 100;
-        let mut lines: Vec<&str> = tables.stacks.ancestors(stack).take(SHOWN + 1).map(name).collect();
-        if lines.len() > SHOWN {
-            lines[SHOWN] = "…";
-        }
-        let text = lines.join("\n");
+        let text = shown_stack(tables.stacks.ancestors(stack).map(name));
         let (key, text) = (self.builder.string("stack"), self.builder.string(&text));
         vec![Field { key, value: FieldValue::Text(text) }]
     }
@@ -139,7 +154,11 @@ impl Reader<'_, '_> {
         let mut order = Vec::new();
         for row in rows.iter().map(|row| *row as usize) {
             let thread = self.thread_of(row);
-            let (Some(time), Some(id)) = (self.time(row), self.tracks.thread(thread)) else { continue };
+            let Some(time) = self.time(row) else { continue };
+            let Some(id) = self.tracks.thread(thread) else {
+                self.note(notes::TOO_MANY_THREADS, row);
+                continue;
+            };
             let Some(stack) = self.stack(row) else {
                 self.note(notes::SAMPLE_WITHOUT_STACK, row);
                 self.add_marker(id, row, Some("sample"));
@@ -160,7 +179,7 @@ impl Reader<'_, '_> {
     /// Reads the samples of the whole system that stand beside the events.
     pub(super) fn read_system_samples(&mut self) {
         let Some(Value::Array(array)) = self.table.other("samples") else { return };
-        let mut by_thread: FxHashMap<OsId, Vec<OneSample>> = FxHashMap::default();
+        let mut by_tid: FxHashMap<OsId, (usize, Vec<OneSample>)> = FxHashMap::default();
         let mut order = Vec::new();
         for (index, sample) in scan::elements(array).unwrap_or_default().into_iter().enumerate() {
             let fields = Arguments::of(sample.written());
@@ -178,17 +197,29 @@ impl Reader<'_, '_> {
             let stack = stack.or_else(|| fields.text("name").map(|name| self.push_frame(None, &name)));
             #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and weights are small")]
             let weight = fields.number("weight").map_or(1, |weight| weight.round() as i64);
-            let of_thread = by_thread.entry(tid.clone()).or_insert_with(|| {
+            let (_, of_thread) = by_tid.entry(tid.clone()).or_insert_with(|| {
                 order.push(tid);
-                Vec::new()
+                (index, Vec::new())
             });
             of_thread.push(OneSample { time: Time(time.saturating_sub(self.origin)), stack, weight });
         }
-        let mut process = None;
+        let (known, most) = (self.tracks.by_tid(), most_threads(self.table.text_len()));
+        let (mut process, mut added) = (None, 0);
         for tid in order {
-            let mut samples = by_thread.remove(&tid).unwrap_or_default();
+            let Some((first, mut samples)) = by_tid.remove(&tid) else { continue };
             samples.sort_by_key(|sample| sample.time);
-            let thread = self.tracks.by_tid(&tid).unwrap_or_else(|| self.add_sampled_thread(&mut process, tid));
+            let thread = match known.get(&tid) {
+                Some(thread) => *thread,
+                None if added < most => {
+                    added += 1;
+                    self.add_sampled_thread(&mut process, tid)
+                }
+                None => {
+                    let count = samples.len() as u64;
+                    self.report.count(notes::TOO_MANY_THREADS, count, || format!("samples[{first}]"));
+                    continue;
+                }
+            };
             self.add_samples(thread, &samples);
         }
     }
@@ -214,30 +245,52 @@ impl Reader<'_, '_> {
         if samples.iter().any(|sample| sample.weight != 1) {
             table.weight = Values::Integer(samples.iter().map(|sample| sample.weight).collect());
         }
-        self.merge_samples(thread, table);
+        self.merge_samples(thread, vec![table]);
     }
 
-    /// Adds samples in order of time to those that a thread has.
-    pub(super) fn merge_samples(&mut self, thread: ThreadId, added: SampleTable) {
+    /// Adds samples to those that a thread has. Each table is in order of time; all that are at hand should come at once, as
+    /// they are sorted each time.
+    pub(super) fn merge_samples(&mut self, thread: ThreadId, mut tables: Vec<SampleTable>) {
         let table = &mut self.builder.thread_mut(thread).samples;
-        if table.is_empty() {
-            *table = added;
+        if !table.is_empty() {
+            tables.insert(0, std::mem::take(table));
+        }
+        if tables.len() < 2 {
+            *table = tables.pop().unwrap_or_default();
             return;
         }
-        let both = [std::mem::take(table), added];
-        let mut order: Vec<(usize, usize)> =
-            both.iter().enumerate().flat_map(|(which, table)| (0..table.len()).map(move |row| (which, row))).collect();
-        order.sort_by_key(|(which, row)| both[*which].time[*row]);
-        table.time = order.iter().map(|(which, row)| both[*which].time[*row]).collect();
-        table.stack = order.iter().map(|(which, row)| both[*which].stack[*row]).collect();
-        if both.iter().any(|table| !table.cpu.is_empty()) {
-            let cpu = |(which, row): &(usize, usize)| both[*which].cpu.get(*row).copied().unwrap_or(CpuDelta::UNKNOWN);
+        let mut order: Vec<(usize, usize)> = tables
+            .iter()
+            .enumerate()
+            .flat_map(|(which, table)| (0..table.len()).map(move |row| (which, row)))
+            .collect();
+        order.sort_by_key(|(which, row)| tables[*which].time[*row]);
+        table.time = order.iter().map(|(which, row)| tables[*which].time[*row]).collect();
+        table.stack = order.iter().map(|(which, row)| tables[*which].stack[*row]).collect();
+        if tables.iter().any(|table| !table.cpu.is_empty()) {
+            let cpu =
+                |(which, row): &(usize, usize)| tables[*which].cpu.get(*row).copied().unwrap_or(CpuDelta::UNKNOWN);
             table.cpu = order.iter().map(cpu).collect();
         }
-        if both.iter().any(|table| table.weight != Values::Ones) {
+        if tables.iter().any(|table| table.weight != Values::Ones) {
             #[expect(clippy::cast_possible_truncation, reason = "weights of such samples are whole")]
-            let weight = |(which, row): &(usize, usize)| both[*which].weight.get(*row) as i64;
+            let weight = |(which, row): &(usize, usize)| tables[*which].weight.get(*row) as i64;
             table.weight = Values::Integer(order.iter().map(weight).collect());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_shown_up_to_a_length() {
+        assert_eq!(shown_stack(["leaf", "root"].into_iter()), "leaf\nroot");
+        assert_eq!(shown_stack(["f"; 100].into_iter()), ["f"; 100].join("\n"));
+        assert_eq!(shown_stack(["f"; 101].into_iter()), format!("{}…", "f\n".repeat(100)));
+        let long = "ä".repeat(1 << 16);
+        assert_eq!(shown_stack(["é", &long, "root"].into_iter()), format!("é\n{}…", "ä".repeat((4096 - 3) / 2)));
+        assert_eq!(shown_stack([&*long].into_iter()), format!("{}…", "ä".repeat(2048)));
     }
 }

@@ -92,9 +92,10 @@ impl Tracks {
         self.processes[process as usize].id
     }
 
-    /// The first thread of id `tid` in any process.
-    pub(super) fn by_tid(&self, tid: &OsId) -> Option<ThreadId> {
-        self.threads.iter().find(|thread| thread.tid == *tid).and_then(|thread| thread.id)
+    /// For each id of a thread the first of any process on which something is.
+    pub(super) fn by_tid(&self) -> FxHashMap<OsId, ThreadId> {
+        let with_id = self.threads.iter().rev().filter_map(|thread| Some((thread.tid.clone(), thread.id?)));
+        with_id.collect()
     }
 }
 
@@ -176,11 +177,10 @@ pub(super) fn add(reader: &mut Reader<'_, '_>) {
             Some(process) => process,
             None => add_process(reader, process),
         };
-        if count >= most {
-            reader.report.note(notes::TOO_MANY_THREADS, || format!("thread {}", count + 1));
-            continue;
+        // What is left out is counted where it would be added.
+        if count < most {
+            add_thread(reader, index, process);
         }
-        add_thread(reader, index, process);
     }
 }
 

@@ -11,12 +11,14 @@ use crate::format::chrome::scan::{self, Value};
 use crate::format::chrome::time::nanos_of_micros;
 use crate::format::json_value::Index;
 use crate::format::v8_profile::{CallFrame, V8Profile};
-use crate::model::{Nanos, Time};
+use crate::model::{Nanos, SampleTable, ThreadId, Time};
 
 /// A profile while its pieces are read.
 struct Profile {
     v8: V8Profile,
     thread: u32,
+    /// Its first event.
+    row: usize,
     /// When the next sample was taken, but for its delta; from the trace's beginning.
     time: i64,
 }
@@ -39,7 +41,7 @@ impl Reader<'_, '_> {
             let index = *by_id.entry((self.tracks.process_of(thread), id)).or_insert(next);
             if index == next {
                 let time = self.nanos(row).unwrap_or(0);
-                profiles.push(Profile { v8: V8Profile::default(), thread, time });
+                profiles.push(Profile { v8: V8Profile::default(), thread, row, time });
             }
             let profile = &mut profiles[index];
             if let Some(start) = data.get("startTime").and_then(|start| nanos_of_micros(start.written())) {
@@ -49,16 +51,36 @@ impl Reader<'_, '_> {
             self.add_piece(profile, &data, row);
             false
         });
+        self.add_v8_profiles(profiles);
+    }
+
+    fn add_v8_profiles(&mut self, profiles: Vec<Profile>) {
+        let table = self.table;
+        let mut by_thread: FxHashMap<ThreadId, Vec<SampleTable>> = FxHashMap::default();
+        let mut order = Vec::new();
         for profile in profiles {
-            let Some(thread) = self.tracks.thread(profile.thread) else { continue };
+            let (count, place) = (profile.v8.sample_count() as u64, || table.place(profile.row));
+            let Some(thread) = self.tracks.thread(profile.thread) else {
+                self.report.count(notes::TOO_MANY_THREADS, count, place);
+                continue;
+            };
             if profile.v8.last_time().is_none() {
+                self.report.count(notes::SAMPLE_WITHOUT_TIME, count, place);
                 continue;
             }
             let sampled = profile.v8.finish(None, &mut self.builder, &mut self.report);
             if self.builder.tables().meta.interval.is_none() {
                 self.builder.meta_mut().interval = sampled.interval.filter(|interval| *interval > Nanos(0));
             }
-            self.merge_samples(thread, sampled.samples);
+            let of_thread = by_thread.entry(thread).or_insert_with(|| {
+                order.push(thread);
+                Vec::new()
+            });
+            of_thread.push(sampled.samples);
+        }
+        for thread in order {
+            let tables = by_thread.remove(&thread).unwrap_or_default();
+            self.merge_samples(thread, tables);
         }
     }
 
