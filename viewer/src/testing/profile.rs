@@ -217,7 +217,7 @@ impl TestProfile {
         for (key, format, value) in data {
             let [key, format] = [key, format].map(|text| self.builder.string(text));
             fields.push(MarkerField { key, label: None, format, hidden: false });
-            values.push(Field { key, value: value.clone() });
+            values.push(Field { key, value: *value });
         }
         let name = self.builder.string("kind");
         let schema = self.builder.add_marker_schema(MarkerSchema {
