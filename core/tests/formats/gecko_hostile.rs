@@ -1,9 +1,11 @@
 //! Firefox profiles that are cut, wrong or made to do harm: refused with a place, or read with notes of what was repaired.
 //! Whatever is read can be written, and is read back equal.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use traceview_core::format::{self, ReadError, ReadOptions, WriteOptions};
-use traceview_core::model::{MarkerTiming, Profile, Time, Values};
+use traceview_core::model::{Field, FieldValue, MarkerTiming, Profile, Time, Values};
 
 use crate::fixtures;
 
@@ -223,4 +225,45 @@ fn any_changed_byte_is_borne() {
         changed[at] = if bytes[at].is_ascii_digit() { b'9' } else { [b'0', b'-', b'"', 0xff][at % 4] };
         assert_survives(&changed, &format!("byte {at}"));
     }
+}
+
+#[test]
+fn fields_without_end_take_linear_time() {
+    const FIELDS: usize = 10_000;
+    let mut file = fixtures::json("gecko/v70-rich.json");
+    let fields: Vec<Value> =
+        (0..FIELDS).map(|field| json!({"key": format!("k{field}"), "format": "unique-string"})).collect();
+    let schema = json!({"name": "Many", "display": ["marker-chart"], "fields": fields});
+    file["meta"]["markerSchema"].as_array_mut().expect("schemas").push(schema);
+    let mut data = json!({"type": "Many"});
+    for field in 0..FIELDS {
+        data[format!("k{field}")] = json!(0);
+    }
+    let markers = &mut file["threads"][0]["markers"];
+    let rows = 20;
+    for (column, value) in [
+        ("data", data),
+        ("name", json!(0)),
+        ("startTime", json!(1.0)),
+        ("endTime", json!(null)),
+        ("phase", json!(0)),
+        ("category", json!(0)),
+    ] {
+        markers[column] = vec![value; rows].into();
+    }
+    markers["length"] = rows.into();
+    let bytes = file.to_string().into_bytes();
+    let start = Instant::now();
+    let profile = read(&bytes).expect("a readable file");
+    assert!(start.elapsed() < Duration::from_secs(10), "read in {:?}", start.elapsed());
+    let markers = &profile.threads[0].markers;
+    assert_eq!(markers.len(), rows);
+    let payload = markers.payload[rows - 1].expect("fields");
+    assert_eq!(profile.payloads.get(payload).len(), FIELDS);
+    let is_text = |field: &Field| matches!(field.value, FieldValue::Text(_));
+    assert!(profile.payloads.get(payload).iter().all(is_text), "rows of the string table");
+    let start = Instant::now();
+    let firefox = format::Target { gzip: false, ..format::by_name("firefox").expect("a format").target() };
+    format::write(&profile, firefox, &WriteOptions::default(), &mut Vec::new()).expect("it can be written");
+    assert!(start.elapsed() < Duration::from_secs(10), "written in {:?}", start.elapsed());
 }
