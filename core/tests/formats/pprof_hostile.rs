@@ -1,7 +1,5 @@
 //! pprof files that are made to do harm: too many threads, and names that take long to look through.
 
-use std::time::{Duration, Instant};
-
 use traceview_core::format::{self, ReadOptions};
 use traceview_core::model::Profile;
 
@@ -85,11 +83,10 @@ fn threads_that_are_known_stay_apart_when_there_are_too_many() {
 
 #[test]
 fn a_long_name_is_looked_through_once() {
-    let name = "é".repeat(2 << 20);
+    // For each location it would take minutes.
+    let name = "é".repeat(4 << 20);
     let file = file(&[&name]).message(FUNCTION, &Message::default().number(1, 1).number(2, 3));
-    let file = (1..=20_000).fold(file, |file, id| file.message(LOCATION, &location(id)).message(SAMPLE, &sample(id)));
-    let start = Instant::now();
+    let file = (1..=50_000).fold(file, |file, id| file.message(LOCATION, &location(id)).message(SAMPLE, &sample(id)));
     let profile = read(&file);
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-    assert_eq!((profile.functions.len(), profile.frames.len()), (1, 20_000));
+    assert_eq!((profile.functions.len(), profile.frames.len()), (1, 50_000));
 }

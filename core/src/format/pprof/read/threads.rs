@@ -183,10 +183,7 @@ impl Threads {
     fn process(&mut self, pid: OsId, name: Option<StringId>, maker: &mut Maker<'_>) -> ProcessId {
         let name = name.unwrap_or(self.program);
         let builder = &mut maker.builder;
-        *self.processes.entry((pid.clone(), name)).or_insert_with(|| {
-            let command_line = Vec::new();
-            builder.add_process(Process { pid, parent: None, name, command_line, start: None, end: None, exit: None })
-        })
+        *self.processes.entry((pid.clone(), name)).or_insert_with(|| builder.add_process(Process::new(pid, name)))
     }
 }
 

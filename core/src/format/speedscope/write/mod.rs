@@ -4,7 +4,8 @@
 //!   when they were taken, and between them stacks of no frames where the thread did not run. With `off_cpu` these are
 //!   filled with the thread's waits, each of which ends in a frame named for what it waited for. Sums are exact; where a
 //!   sample and its neighbour would overlap, or stand less than a sampling interval apart, the later one is shifted.
-//! * Threads without times have one weight after the other.
+//! * Threads without times have one weight after the other, and so has a column of values: the one that is
+//!   [asked for](WriteOptions::measure), or that the profile's file shows first.
 //! * Three passes over the samples of a thread: one to know the frames and ends, one for stacks, one for weights. What is kept
 //!   in memory is a number for each frame and for each node of a stack.
 
