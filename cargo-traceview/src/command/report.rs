@@ -87,7 +87,10 @@ fn of(
 ) -> Result<String, Error> {
     let values = StackValues::of(profile, selection, measure)?;
     if measure == Measure::Slices && values.total.samples == 0 {
-        return Err(Error::NothingFound("no slice of the chosen threads lies in that range".to_owned()));
+        let is_all = *selection == Selection::default() && args.range.is_none();
+        let why =
+            if is_all { "the profile has no slices" } else { "no slice of the chosen threads lies in that range" };
+        return Err(Error::NothingFound(why.to_owned()));
     }
     if values.total.samples == 0 && *selection != Selection::default() {
         return Err(Error::NothingFound(nothing_in(profile, selection)));

@@ -2,7 +2,6 @@
 
 use super::amount::{Unit, UnitName};
 use super::filter::{Measure, name_some};
-use super::stack_values::knows_cpu;
 use crate::model::{Meta, Profile, Thread, ValueTypeId, Values, WeightUnit};
 
 /// A kind of value that samples have.
@@ -43,7 +42,7 @@ pub fn sample_types(profile: &Profile) -> Vec<SampleType> {
             add(name, unit, Measure::Weights);
         }
     }
-    if sampled().any(knows_cpu) {
+    if sampled().any(Thread::knows_cpu) {
         add("cpu", "nanoseconds", Measure::Cpu);
     }
     for (index, value_type) in profile.value_types.iter().enumerate() {
@@ -69,7 +68,7 @@ pub fn sample_type(profile: &Profile, name: &str) -> Result<SampleType, NoSuchSa
 /// What is counted of `profile` where nothing else is said: CPU time if it is known, else the sample type that its file
 /// shows first, else the weights.
 pub fn default_measure(profile: &Profile) -> Measure {
-    if profile.threads.iter().any(knows_cpu) {
+    if profile.threads.iter().any(Thread::knows_cpu) {
         return Measure::Cpu;
     }
     let default = profile.meta.extra_of(Meta::DEFAULT_SAMPLE_TYPE).and_then(|name| sample_type(profile, name).ok());
@@ -88,7 +87,7 @@ pub(crate) fn says_weights(thread: &Thread) -> bool {
 
 impl Measure {
     /// What it counts in `profile`, by the name and unit of its sample type; `None` if that goes without saying.
-    pub(super) fn value_unit(self, profile: &Profile) -> Option<(Unit, i64)> {
+    pub(crate) fn value_unit(self, profile: &Profile) -> Option<(Unit, i64)> {
         let Self::Value(id) = self else { return None };
         Some(Unit::scaled(profile.string(profile.value_types.get(id.index())?.unit)))
     }

@@ -241,7 +241,7 @@ enum Counted<'a> {
 impl<'a> Counted<'a> {
     fn of(profile: &Profile, thread: &'a Thread, measure: Measure, unit: Unit) -> Self {
         let samples = &thread.samples;
-        let has_cpu = knows_cpu(thread);
+        let has_cpu = thread.knows_cpu();
         match measure {
             Measure::Slices => return Self::Weights(&samples.weight, 1.0),
             Measure::Samples if has_cpu => return Self::CpuPresence(&samples.cpu),
@@ -328,7 +328,7 @@ fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<U
         Measure::Value(_) => return Ok(measure.value_unit(profile).map_or(Unit::Samples, |(unit, _)| unit)),
         Measure::Cpu | Measure::Wall | Measure::Weights => {}
     }
-    if measure != Measure::Weights && threads.iter().any(|thread| knows_cpu(thread)) {
+    if measure != Measure::Weights && threads.iter().any(|thread| thread.knows_cpu()) {
         return Ok(Unit::Nanoseconds);
     }
     let mut units =
@@ -346,10 +346,6 @@ fn unit_of(profile: &Profile, threads: &[&Thread], measure: Measure) -> Result<U
         (Measure::Wall, Unit::Samples | Unit::Bytes | Unit::Named(_)) => Err(MeasureError::NoTime(first)),
         _ => Ok(first),
     }
-}
-
-pub(super) fn knows_cpu(thread: &Thread) -> bool {
-    thread.samples.cpu.iter().any(|delta| delta.get().is_some())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "amounts of time and weights stay below 2^53")]

@@ -232,7 +232,7 @@ fn sum_known(amounts: impl Iterator<Item = Option<Nanos>>) -> Option<Nanos> {
 /// Samples of `thread` with a stack that was seen, but for those that used no CPU.
 pub fn samples_of(profile: &Profile, thread: &Thread) -> u64 {
     let seen = |stack: StackId| profile.functions.kind[profile.leaf_function(stack).index()] != FunctionKind::Unsampled;
-    let knows_cpu = thread.samples.cpu.iter().any(|delta| delta.get().is_some());
+    let knows_cpu = thread.knows_cpu();
     let rows = thread.samples.stack.iter().enumerate().filter_map(|(row, stack)| Some((row, (*stack)?)));
     let used_cpu = |row: usize| thread.samples.cpu[row].get().is_some_and(|nanos| nanos.0 != 0);
     rows.filter(|(row, stack)| (!knows_cpu || used_cpu(*row)) && seen(*stack))

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 
 use flate2::Compression;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -15,6 +15,9 @@ use super::{FORMATS, ReadError, WriteError, unknown_format};
 
 /// After this many bytes it is looked whether they begin like a file of any format: a little file can hold gigabytes.
 const START: u64 = 64 << 10;
+
+/// What a gzip member begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What a zstd frame begins with.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -29,7 +32,7 @@ enum Method {
 impl Method {
     fn of(start: &[u8]) -> Option<Self> {
         match start {
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            _ if start.starts_with(&GZIP) => Some(Self::Gzip),
             _ if start.starts_with(&ZSTD) => Some(Self::Zstd),
             _ => None,
         }
@@ -44,7 +47,7 @@ impl Method {
 
     fn decoder<'a>(self, bytes: &'a [u8]) -> Box<dyn Read + 'a> {
         match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(bytes)),
+            Self::Gzip => Box::new(GzipMembers { rest: bytes, member: None }),
             Self::Zstd => Box::new(ZstdFrames { rest: bytes, frame: None }),
         }
     }
@@ -78,6 +81,37 @@ pub(super) fn decompress(bytes: &[u8], max_size: u64) -> Result<Cow<'_, [u8]>, R
             Err(ReadError::TruncatedCompression { method, decompressed })
         }
         Err(error) => Err(ReadError::DamagedCompression { method, decompressed, reason: error.to_string() }),
+    }
+}
+
+/// The content of all members of a gzip file, one after the other.
+struct GzipMembers<'a> {
+    rest: &'a [u8],
+    member: Option<GzDecoder<&'a [u8]>>,
+}
+
+impl Read for GzipMembers<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let member = match &mut self.member {
+                Some(member) => member,
+                // Tapes and some tools fill blocks with zeros.
+                None if self.rest.iter().all(|byte| *byte == 0) => return Ok(0),
+                None if self.rest.starts_with(&GZIP) || GZIP.starts_with(self.rest) => {
+                    self.member.insert(GzDecoder::new(self.rest))
+                }
+                None => {
+                    let reason = format!("{} bytes follow that are not compressed", self.rest.len());
+                    return Err(io::Error::new(ErrorKind::InvalidData, reason));
+                }
+            };
+            let got = member.read(out)?;
+            if got > 0 || out.is_empty() {
+                return Ok(got);
+            }
+            self.rest = member.get_ref();
+            self.member = None;
+        }
     }
 }
 
@@ -205,6 +239,20 @@ mod tests {
         let at = whole.len() - 6;
         damaged[at] ^= 0xff;
         assert!(matches!(decompress(&damaged, 1000), Err(ReadError::DamagedCompression { .. })));
+    }
+
+    #[test]
+    fn all_members_of_gzip_are_read_and_nothing_else() {
+        let mut bytes = [packed(b"{ one "), packed(b"two }")].concat();
+        assert_eq!(&*decompress(&bytes, 100).expect("whole"), b"{ one two }");
+        bytes.extend([0; 1000]);
+        assert_eq!(&*decompress(&bytes, 100).expect("padded"), b"{ one two }");
+        bytes.extend(b"rest");
+        let error = decompress(&bytes, 100).expect_err("followed by something").to_string();
+        assert_eq!(
+            error,
+            "the gzip data is damaged after 11 decompressed bytes: 1004 bytes follow that are not compressed"
+        );
     }
 
     #[test]

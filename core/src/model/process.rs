@@ -40,6 +40,13 @@ pub struct Process {
     pub exit: Option<ExitStatus>,
 }
 
+impl Process {
+    /// A process of which no more is known.
+    pub fn new(pid: OsId, name: StringId) -> Self {
+        Self { pid, parent: None, name, command_line: Vec::new(), start: None, end: None, exit: None }
+    }
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExitStatus {

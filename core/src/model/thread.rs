@@ -121,6 +121,11 @@ impl Thread {
         }
     }
 
+    /// Whether the CPU time of any of its samples is known.
+    pub fn knows_cpu(&self) -> bool {
+        self.samples.cpu.iter().any(|delta| delta.get().is_some())
+    }
+
     /// CPU time of all its samples, `None` when its samples carry none.
     pub fn sampled_cpu(&self) -> Option<Nanos> {
         (!self.samples.cpu.is_empty()).then(|| self.samples.cpu.iter().filter_map(|cpu| cpu.get()).sum())

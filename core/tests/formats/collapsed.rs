@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
+use traceview_core::analysis::Measure;
 use traceview_core::format::{self, ReadOptions, WriteOptions};
 use traceview_core::model::{
-    CategoryId, CpuDelta, Frame, Function, FunctionKind, Nanos, OsId, Process, Profile, ProfileBuilder, StackId,
-    StandardCategory, Thread, Time, Values, Wait, WaitReason, Warning, WeightUnit,
+    CategoryId, CpuDelta, Frame, Function, FunctionKind, Meta, Nanos, OsId, Process, Profile, ProfileBuilder, StackId,
+    StandardCategory, Thread, Time, ValueColumn, ValueType, Values, Wait, WaitReason, Warning, WeightUnit,
 };
 
 use crate::fixtures;
@@ -225,6 +226,50 @@ fn with_waits_all_is_microseconds() {
     let (text, warnings) = write(&two_threads(["pool", "pool"]), WriteOptions { off_cpu: true, measure: None });
     assert_eq!(text, "main;work:[u8: 4] 5001\nmain;work:[u8: 4];[wait] futex 7000\n");
     assert_eq!(notes(&warnings), ["names-changed 1 work;[u8; 4]", "sums-too-small 1 -"]);
+}
+
+/// A profile of sums: of 3 and 1 objects, of 400 and 20 kilobytes, and of 5 and 0 milliseconds. Files show the size first.
+pub(crate) fn heap() -> (Profile, [Measure; 3]) {
+    let mut builder = ProfileBuilder::with_standard_categories();
+    let process = process(&mut builder);
+    let stacks = ["push", "new"].map(|name| Some(stack(&mut builder, &["main", name], FunctionKind::Native)));
+    let name = builder.string("heap");
+    let mut thread = Thread::new(process, OsId::Number(1), name);
+    thread.timed = false;
+    thread.samples.stack = stacks.to_vec();
+    let columns = [("objects", "count", [3, 1]), ("space", "kb", [400, 20]), ("delay", "ms", [5, 0])];
+    let measures = columns.map(|(name, unit, values)| {
+        let [name, unit] = [name, unit].map(|text| builder.string(text));
+        let value_type = builder.value_type(ValueType { name, unit });
+        thread.samples.values.push(ValueColumn { value_type, values: Values::Integer(values.to_vec()) });
+        Measure::Value(value_type)
+    });
+    builder.add_thread(thread);
+    builder.meta_mut().extra.push((Meta::DEFAULT_SAMPLE_TYPE.to_owned(), "space".to_owned()));
+    (builder.finish().expect("a profile"), measures)
+}
+
+#[test]
+fn the_column_that_is_asked_for_is_written() {
+    let (profile, [objects, space, delay]) = heap();
+    let lines = |measure| write(&profile, WriteOptions { off_cpu: false, measure });
+    let (text, warnings) = lines(None);
+    assert_eq!(text, "main;new 20480\nmain;push 409600\n", "bytes, which the file shows first");
+    assert_eq!(notes(&warnings), ["values-left-out 2 thread heap"]);
+    assert_eq!(lines(Some(space)).0, text);
+    assert_eq!(lines(Some(objects)).0, "main;new 1\nmain;push 3\n");
+    assert_eq!(lines(Some(delay)).0, "main;push 5000\n", "microseconds");
+}
+
+#[test]
+fn cpu_time_can_be_asked_for_without_waits() {
+    let profile = two_threads(["pool", "pool"]);
+    let (text, warnings) = write(&profile, WriteOptions { off_cpu: false, measure: Some(Measure::Cpu) });
+    assert_eq!(text, "main;work:[u8: 4] 5001\n");
+    let codes: Vec<&str> = warnings.iter().map(|warning| &*warning.code).collect();
+    assert_eq!(codes, ["waits-left-out", "names-changed", "sums-too-small"]);
+    let (text, _) = write(&profile, WriteOptions { off_cpu: true, measure: Some(Measure::Weights) });
+    assert_eq!(text, "main;work:[u8: 4] 4\n");
 }
 
 /// A profile of one thread with these lines.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use traceview_core::format::{self, ReadError, ReadOptions, WriteOptions};
-use traceview_core::model::{MarkerTiming, Profile, Time, Values};
+use traceview_core::model::{Field, FieldValue, MarkerTiming, Profile, Time, Values};
 
 use crate::fixtures;
 
@@ -223,4 +223,42 @@ fn any_changed_byte_is_borne() {
         changed[at] = if bytes[at].is_ascii_digit() { b'9' } else { [b'0', b'-', b'"', 0xff][at % 4] };
         assert_survives(&changed, &format!("byte {at}"));
     }
+}
+
+#[test]
+fn fields_without_end_take_linear_time() {
+    // A search for each of them would take minutes.
+    const FIELDS: usize = 20_000;
+    let mut file = fixtures::json("gecko/v70-rich.json");
+    let fields: Vec<Value> =
+        (0..FIELDS).map(|field| json!({"key": format!("k{field}"), "format": "unique-string"})).collect();
+    let schema = json!({"name": "Many", "display": ["marker-chart"], "fields": fields});
+    file["meta"]["markerSchema"].as_array_mut().expect("schemas").push(schema);
+    let mut data = json!({"type": "Many"});
+    for field in 0..FIELDS {
+        data[format!("k{field}")] = json!(0);
+    }
+    let markers = &mut file["threads"][0]["markers"];
+    let rows = 50;
+    for (column, value) in [
+        ("data", data),
+        ("name", json!(0)),
+        ("startTime", json!(1.0)),
+        ("endTime", json!(null)),
+        ("phase", json!(0)),
+        ("category", json!(0)),
+    ] {
+        markers[column] = vec![value; rows].into();
+    }
+    markers["length"] = rows.into();
+    let bytes = file.to_string().into_bytes();
+    let profile = read(&bytes).expect("a readable file");
+    let markers = &profile.threads[0].markers;
+    assert_eq!(markers.len(), rows);
+    let payload = markers.payload[rows - 1].expect("fields");
+    assert_eq!(profile.payloads.get(payload).len(), FIELDS);
+    let is_text = |field: &Field| matches!(field.value, FieldValue::Text(_));
+    assert!(profile.payloads.get(payload).iter().all(is_text), "rows of the string table");
+    let firefox = format::Target { gzip: false, ..format::by_name("firefox").expect("a format").target() };
+    format::write(&profile, firefox, &WriteOptions::default(), &mut Vec::new()).expect("it can be written");
 }

@@ -10,6 +10,7 @@ mod gecko_hostile;
 mod gecko_raw;
 mod perf_script;
 mod pprof;
+mod pprof_hostile;
 mod pprof_tool;
 mod sha256;
 mod speedscope;

@@ -239,6 +239,12 @@ fn hybrid_machines_and_simpleperf_are_understood() {
     assert_eq!((&samples.time, &samples.weight), (&vec![Time(-1_000_000_000), Time(0)], &Values::Ones));
     assert_eq!(samples.values[0].values, Values::Integer(vec![20, 10]));
     assert_eq!(notes(&profile.meta.warnings), ["samples-unordered 1 the first of them"]);
+    let other = text[text.find("a 1/1").expect("there")..].replace("cycles", "instructions");
+    let profile = read(&other);
+    let columns: Vec<_> = profile.value_types.iter().map(|column| profile.string(column.name)).collect();
+    assert_eq!(columns, ["instructions"], "one event, and no other counts");
+    let samples = &profile.threads[0].samples;
+    assert_eq!((&samples.weight, &samples.values[0].values), (&Values::Ones, &Values::Integer(vec![20, 10])));
     let profile = read(&text[..text.find("a 1/1").expect("there")]);
     assert_eq!(frames(&profile, &profile.threads[0], 0), ["f(int) (libxul.so)"]);
     assert_eq!(profile.threads[0].sampled_cpu(), Some(Nanos(1_000_000)));

@@ -193,7 +193,7 @@ fn what_pprof_refuses_is_refused_with_its_reason() {
         refused += 1;
         if is_legacy(&expected) {
             assert!(error.starts_with("version \"legacy "), "{path}: {error}");
-            assert!(error.contains("convert the file with `pprof -proto FILE"), "{path}: {error}");
+            assert!(error.contains("`pprof -proto FILE"), "{path}: {error}");
         }
         if let Some((_, reason)) = reasons.iter().find(|(file, _)| path.ends_with(file)) {
             assert!(error.contains(reason), "{path}: {error}");

@@ -24,10 +24,13 @@ fn read(value: &Value) -> Profile {
 
 /// Writes `profile`, checks the file against the schema, and gives it with the codes of what was left out.
 fn write(profile: &Profile, off_cpu: bool) -> (Value, Vec<String>) {
+    write_as(profile, WriteOptions { off_cpu, measure: None })
+}
+
+fn write_as(profile: &Profile, options: WriteOptions) -> (Value, Vec<String>) {
     let mut bytes = Vec::new();
     let target = format::by_name("speedscope").expect("a format").target();
-    let warnings = format::write(profile, target, &WriteOptions { off_cpu, measure: None }, &mut bytes)
-        .expect("it can be written");
+    let warnings = format::write(profile, target, &options, &mut bytes).expect("it can be written");
     let file: Value = serde_json::from_slice(&bytes).expect("JSON");
     check(&file);
     (file, warnings.into_iter().map(|warning| warning.code).collect())
@@ -304,6 +307,47 @@ fn a_recording_shows_where_a_thread_did_not_run() {
     assert_eq!(written["samples"], json!([[], [0], [0], [0, 1], [2]]));
     assert_eq!(written["weights"], json!([10 * MS, MS, MS - 900, 27 * MS, MS]));
     assert_eq!(file["shared"]["frames"][1], json!({"name": "[wait] futex"}));
+    let counted = WriteOptions { off_cpu: true, measure: Some(Measure::Weights) };
+    let (file, left_out) = write_as(&profile, counted);
+    assert_eq!((&file["profiles"][0]["unit"], &file["profiles"][0]["weights"]), (&json!("none"), &json!([1, 1, 1])));
+    assert_eq!(left_out, ["waits-left-out"]);
+}
+
+#[test]
+fn the_column_that_is_asked_for_is_written() {
+    let (profile, [objects, space, delay]) = crate::collapsed::heap();
+    for (measure, unit, weights) in [
+        (None, "bytes", json!([409_600, 20_480])),
+        (Some(space), "bytes", json!([409_600, 20_480])),
+        (Some(objects), "none", json!([3, 1])),
+        (Some(delay), "nanoseconds", json!([5_000_000])),
+    ] {
+        let (file, left_out) = write_as(&profile, WriteOptions { off_cpu: false, measure });
+        let written = &file["profiles"][0];
+        assert_eq!((&written["unit"], &written["weights"]), (&json!(unit), &weights));
+        assert_eq!(left_out, ["values-left-out"]);
+    }
+}
+
+#[test]
+fn samples_of_unknown_cpu_time_are_told() {
+    let mut builder = ProfileBuilder::with_standard_categories();
+    let process = process(&mut builder, 7);
+    let name = builder.string("worker");
+    let function = builder.function(Function::named(name));
+    let frame = builder.frame(Frame::of(function));
+    let stack = builder.stack(None, frame);
+    let mut thread = Thread::new(process, OsId::Number(8), name);
+    thread.samples.time = [1, 2, 3].map(|ms| Time(ms * 1_000_000)).to_vec();
+    thread.samples.stack = vec![Some(stack); 3];
+    thread.samples.cpu = vec![CpuDelta::new(Nanos(500)), CpuDelta::UNKNOWN, CpuDelta::new(Nanos(0))];
+    builder.add_thread(thread);
+    let profile = builder.finish().expect("a valid profile");
+    let mut bytes = Vec::new();
+    let target = format::by_name("speedscope").expect("a format").target();
+    let warnings = format::write(&profile, target, &WriteOptions::default(), &mut bytes).expect("it can be written");
+    let told: Vec<_> = warnings.iter().map(|warning| (&*warning.code, warning.count)).collect();
+    assert_eq!(told, [("samples-not-counted", 1)]);
 }
 
 /// What one made-up thread has.

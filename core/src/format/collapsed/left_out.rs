@@ -1,7 +1,7 @@
 //! What a profile has and the file has no place for.
 
 use super::super::WriteOptions;
-use super::measure::{Measure, is_unsampled, knows_cpu};
+use super::measure::{Measure, is_unsampled};
 use super::names::Names;
 use super::tree::Written;
 use crate::model::{Profile, Thread, Warning};
@@ -27,27 +27,35 @@ pub(super) fn warnings(
         let first = with.peek().map(|thread| format!("thread {}", profile.string(thread.name)));
         add(code, texts, with.map(|thread| count(thread) as u64).sum(), first);
     };
-    if !options.off_cpu {
+    if !options.off_cpu || measure != Measure::Time {
         let why = "a collapsed file counts samples, unless `export --off-cpu` makes it count time";
         of_threads("waits-left-out", ["waits are left out", why], &|thread| thread.waits.len());
     }
     let why = "they count something else than those that are written, or their time is not known";
     of_threads("samples-left-out", ["samples are left out", why], &|thread| match measure.counted(profile, thread) {
+        Some(_) if measure == Measure::Time && thread.knows_cpu() => {
+            thread.samples.cpu.iter().filter(|cpu| cpu.get().is_none()).count()
+        }
         Some(_) => 0,
         None => thread.samples.len(),
     });
-    if measure != Measure::Time {
+    if matches!(measure, Measure::Weights(_)) {
         let why = "no sample was taken of them";
         of_threads("unsampled-left-out", ["amounts of CPU time are left out", why], &|thread| {
             thread.samples.stack.iter().flatten().filter(|stack| is_unsampled(profile, **stack)).count()
         });
-        let why = "each sample counts once; `export --off-cpu` writes times";
+    }
+    if measure != Measure::Time {
+        let why = "they are not what is counted; `export --off-cpu` writes times";
         of_threads("cpu-left-out", ["CPU times of samples are left out", why], &|thread| {
-            if knows_cpu(thread) { thread.samples.len() } else { 0 }
+            if thread.knows_cpu() { thread.samples.len() } else { 0 }
         });
     }
     let why = "a collapsed file has one number for each stack";
-    of_threads("values-left-out", ["columns of values are left out", why], &|thread| thread.samples.values.len());
+    of_threads("values-left-out", ["columns of values are left out", why], &|thread| {
+        let is_written = |id| matches!(measure, Measure::Column(written, ..) if written == id);
+        thread.samples.values.iter().filter(|column| !is_written(column.value_type)).count()
+    });
     of_threads("labels-left-out", ["labels of samples are left out", NO_PLACE], &|thread| {
         thread.samples.labels.iter().flatten().count()
     });

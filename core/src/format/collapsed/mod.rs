@@ -12,8 +12,9 @@
 //! * Where every line has two counts the file is a difference, as `difffolded` makes them: the second count is the
 //!   weight, as it is the width in a flame graph; the first is a column of values, `before`.
 //! * A line that begins with `# ` is a comment.
-//! * Written are counts of samples, as everywhere with such files. With
-//!   [`off_cpu`](super::WriteOptions::off_cpu) they are microseconds, because waits have a time and no number. Where
+//! * Written are counts of samples, as everywhere with such files, or the column of values that the profile's file shows
+//!   first; with [`measure`](super::WriteOptions::measure) what is asked for. Times are microseconds. With
+//!   [`off_cpu`](super::WriteOptions::off_cpu) all is time, because waits have a time and no number. Where
 //!   sampled threads have different names, the name is the first frame, as `perf`'s scripts do it; threads of one name
 //!   are one. Lines are in the order of their frames, which tools that read them one after the other ask for.
 //!

@@ -156,15 +156,7 @@ impl<'a> Reader<'a> {
             return Err(ReadError::Syntax { offset: 0, message: "no line is a stack with its count".to_owned() });
         }
         let name = builder.string(NAME);
-        let process = builder.add_process(Process {
-            pid: OsId::Number(0),
-            parent: None,
-            name,
-            command_line: Vec::new(),
-            start: None,
-            end: None,
-            exit: None,
-        });
+        let process = builder.add_process(Process::new(OsId::Number(0), name));
         let mut thread = Thread::new(process, OsId::Number(0), name);
         thread.timed = false;
         thread.samples.stack = stacks;

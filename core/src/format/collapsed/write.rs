@@ -20,20 +20,20 @@ const NO_STACK: &str = "[no stack]";
 /// If `out` fails.
 pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
     let measure = Measure::of(profile, options);
-    let divisor = if measure == Measure::Time { 1000 } else { 1 };
     let mut folder = Folder {
         profile,
         measure,
-        options,
+        // In what is no time, waits cannot be counted.
+        waits: options.off_cpu && measure == Measure::Time,
         names: Names::default(),
         of_function: vec![None; profile.functions.len()],
         of_wait: FxHashMap::default(),
         node_of: vec![None; profile.stacks.len()],
         written: Written::default(),
     };
-    for (name, threads) in groups(profile, options, &mut folder.names) {
+    for (name, threads) in groups(profile, folder.waits, &mut folder.names) {
         let tree = folder.fold(name, &threads);
-        tree.write(folder.names.texts(), divisor, out, &mut folder.written)?;
+        tree.write(folder.names.texts(), measure.divisor(), out, &mut folder.written)?;
     }
     Ok(left_out::warnings(profile, options, measure, &folder.names, &folder.written))
 }
@@ -41,7 +41,8 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
 struct Folder<'a> {
     profile: &'a Profile,
     measure: Measure,
-    options: &'a WriteOptions,
+    /// Whether waits are counted too.
+    waits: bool,
     names: Names,
     /// The name of each function and kind of wait, once it is needed.
     of_function: Vec<Option<u32>>,
@@ -54,7 +55,7 @@ struct Folder<'a> {
 impl Folder<'_> {
     /// The tree of some threads, below the frame `name` if there is one.
     fn fold(&mut self, name: Option<u32>, threads: &[&Thread]) -> Tree {
-        let profile = self.profile;
+        let (profile, waits) = (self.profile, self.waits);
         let mut tree = Tree::new(self.measure.is_fractional(profile));
         let root = name.map(|name| tree.push(None, name));
         let mut used = Vec::new();
@@ -66,7 +67,7 @@ impl Folder<'_> {
                 };
                 tree.add(node, value, &mut self.written);
             }
-            for wait in counted_waits(thread).filter(|_| self.options.off_cpu) {
+            for wait in counted_waits(thread).filter(|_| waits) {
                 let caller = wait.stack.map(|stack| self.node(stack, root, &mut tree, &mut used)).or(root);
                 let node = tree.push(caller, self.wait_name(&wait));
                 tree.add(node, Value::Whole(wait.duration.0), &mut self.written);
@@ -109,9 +110,8 @@ impl Folder<'_> {
 }
 
 /// The threads that are written as one, in the order of their names. The name is missing where there is but one.
-fn groups<'a>(profile: &'a Profile, options: &WriteOptions, names: &mut Names) -> Vec<(Option<u32>, Vec<&'a Thread>)> {
-    let has_part =
-        |thread: &&Thread| !thread.samples.is_empty() || (options.off_cpu && counted_waits(thread).next().is_some());
+fn groups<'a>(profile: &'a Profile, waits: bool, names: &mut Names) -> Vec<(Option<u32>, Vec<&'a Thread>)> {
+    let has_part = |thread: &&Thread| !thread.samples.is_empty() || (waits && counted_waits(thread).next().is_some());
     let threads: Vec<&Thread> = profile.threads.iter().filter(has_part).collect();
     if threads.iter().all(|thread| thread.name == threads[0].name) {
         return vec![(None, threads)];

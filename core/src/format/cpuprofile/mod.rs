@@ -50,15 +50,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut v8 = V8Profile::default();
     let facts = file::read(bytes, &mut v8, &mut builder, &mut report)?;
     let name = builder.string("V8");
-    let process = builder.add_process(Process {
-        pid: OsId::Number(0),
-        parent: None,
-        name,
-        command_line: Vec::new(),
-        start: None,
-        end: None,
-        exit: None,
-    });
+    let process = builder.add_process(Process::new(OsId::Number(0), name));
     let end = end(&facts, &mut v8);
     let sampled = v8.finish(end, &mut builder, &mut report);
     let name = builder.string(facts.title.as_deref().unwrap_or("JavaScript"));

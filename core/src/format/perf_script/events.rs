@@ -27,6 +27,8 @@ const UNTIMED: Note =
 #[derive(Default)]
 pub(super) struct Events<'a> {
     as_written: FxHashMap<&'a [u8], u32>,
+    /// By their names, without what says on which sort of core they were counted.
+    by_name: FxHashMap<String, u32>,
     events: Vec<Event>,
 }
 
@@ -68,16 +70,15 @@ struct Role {
 impl<'a> Events<'a> {
     /// The number of the event `written` so; counts it.
     pub(super) fn number(&mut self, written: &'a [u8], has_period: bool) -> u32 {
-        let events = &mut self.events;
+        let (events, by_name) = (&mut self.events, &mut self.by_name);
         let number = *self.as_written.entry(written).or_insert_with(|| {
             let name = name(&String::from_utf8_lossy(written));
             // Cores of different kinds are one machine.
-            let known = events.iter().position(|event| event.name == name && event.kind == Kind::Cycles);
-            let row = known.unwrap_or_else(|| {
-                events.push(Event { kind: Kind::of(&name), name, rows: 0, has_periods: false });
-                events.len() - 1
-            });
-            u32::try_from(row).expect("a file has fewer than u32::MAX events")
+            *by_name.entry(name).or_insert_with_key(|name| {
+                let number = u32::try_from(events.len()).expect("a file has fewer than u32::MAX events");
+                events.push(Event { kind: Kind::of(name), name: name.clone(), rows: 0, has_periods: false });
+                number
+            })
         });
         let event = &mut events[number as usize];
         event.rows += 1;

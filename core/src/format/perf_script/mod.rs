@@ -13,7 +13,7 @@
 //! * Moments count from the first sample.
 //! * One event is what samples count: a clock or cycles where there is one, else the most frequent that is no tracepoint.
 //!   Samples of other counting events have the weight 0 and a column of values; what tracepoints tell becomes
-//!   markers. `cpu_core/cycles/` and `cpu_atom/cycles/` of one machine are both `cycles`.
+//!   markers. `cpu_core/cycles/` and `cpu_atom/cycles/` of one machine are both `cycles`, and so with any event.
 //! * The periods of `cpu-clock` and `task-clock` are CPU time; those of other events are a column of values.
 //! * A period of a sample is never its weight: a sample counts once, as in flame graphs.
 //! * Addresses of code in files are left out: `perf` prints places in memory or in the file, depending on its version and on

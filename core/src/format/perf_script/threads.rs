@@ -115,13 +115,6 @@ impl ThreadRows {
 }
 
 fn add_process(pid: Option<i64>, name: StringId, builder: &mut ProfileBuilder) -> ProcessId {
-    builder.add_process(Process {
-        pid: pid.map_or_else(|| OsId::Text("?".into()), OsId::Number),
-        parent: None,
-        name,
-        command_line: Vec::new(),
-        start: None,
-        end: None,
-        exit: None,
-    })
+    let pid = pid.map_or_else(|| OsId::Text("?".into()), OsId::Number);
+    builder.add_process(Process::new(pid, name))
 }

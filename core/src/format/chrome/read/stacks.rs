@@ -228,8 +228,7 @@ impl Reader<'_, '_> {
     fn add_sampled_thread(&mut self, process: &mut Option<ProcessId>, tid: OsId) -> ThreadId {
         let id = *process.get_or_insert_with(|| {
             let name = self.builder.string("samples");
-            let (pid, parent, command_line) = (OsId::Text("samples".into()), None, Vec::new());
-            self.builder.add_process(Process { pid, parent, name, command_line, start: None, end: None, exit: None })
+            self.builder.add_process(Process::new(OsId::Text("samples".into()), name))
         });
         let name = self.builder.string(&format!("thread {tid}"));
         self.builder.add_thread(Thread::new(id, tid, name))

@@ -194,8 +194,7 @@ fn add_process(reader: &mut Reader<'_, '_>, index: u32) -> ProcessId {
         (None, false) => process.labels.join(", "),
     };
     let name = reader.builder.string(&name);
-    let (parent, command_line, start, end, exit) = (None, Vec::new(), None, None, None);
-    let id = reader.builder.add_process(Process { pid, parent, name, command_line, start, end, exit });
+    let id = reader.builder.add_process(Process::new(pid, name));
     process.id = Some(id);
     id
 }

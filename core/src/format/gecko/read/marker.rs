@@ -1,6 +1,6 @@
 //! Markers of threads.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::extension::{self as key, Extension};
 use super::super::schema::{self, Cause, Fields, Id, MarkerSchema as InFileSchema, Payload, Real, Row};
@@ -29,7 +29,7 @@ pub(super) struct Markers {
 struct Known {
     id: MarkerSchemaId,
     /// The fields whose values are rows of the string table.
-    string_rows: Vec<String>,
+    string_rows: FxHashSet<String>,
 }
 
 /// The table that is being read, and what its rows refer to.
@@ -69,7 +69,7 @@ impl Markers {
             let name = schema.name.as_ref().map_or_else(String::new, |name| name.0.to_string());
             let of_model = marker_schema::foreign(builder, &schema, &at, repairs);
             let tables = builder.tables();
-            let mut string_rows: Vec<String> = of_model
+            let mut string_rows: FxHashSet<String> = of_model
                 .fields
                 .iter()
                 .filter(|field| is_string_row(tables.strings.get(field.format)))
@@ -77,7 +77,7 @@ impl Markers {
                 .collect();
             if name == "CompositorScreenshot" {
                 // No schema says so.
-                string_rows.push("url".to_owned());
+                string_rows.insert("url".to_owned());
             }
             let id = builder.add_marker_schema(of_model);
             if markers.by_name.insert(name, Known { id, string_rows }).is_some() {
@@ -278,7 +278,7 @@ impl Markers {
             }
             let mut value = field_value(builder, text.get());
             if let FieldValue::Integer(number) = value
-                && schema.is_some_and(|schema| schema.string_rows.iter().any(|key| key == name))
+                && schema.is_some_and(|schema| schema.string_rows.contains(&**name))
             {
                 let string = u32::try_from(number).map_or(Row::BAD, Row);
                 let found = repairs.row(place.strings, string, || format!("{}.data[{row}].{name}", place.at));

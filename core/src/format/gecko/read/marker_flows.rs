@@ -183,9 +183,7 @@ mod tests {
         let name = builder.string("Other");
         builder.add_category(Category { name, color: Color::Grey, subcategories: vec![name] });
         let threads = [1, 2].map(|pid| {
-            let (parent, command_line, start, end, exit) = (None, Vec::new(), None, None, None);
-            let process =
-                builder.add_process(Process { pid: OsId::Number(pid), parent, name, command_line, start, end, exit });
+            let process = builder.add_process(Process::new(OsId::Number(pid), name));
             builder.add_thread(Thread::new(process, OsId::Number(pid), name))
         });
         (builder, threads)

@@ -51,9 +51,7 @@ impl Processes {
                 let start = repairs.optional_time(thread.process_startup_time, || format!("{at}.processStartupTime"));
                 let end = repairs.optional_time(thread.process_shutdown_time, || format!("{at}.processShutdownTime"));
                 let (start, end) = in_order(repairs, start, end, || format!("{at}.processShutdownTime"));
-                let command_line = Vec::new();
-                let process = Process { pid: pid.clone(), parent: None, name, command_line, start, end, exit: None };
-                let id = builder.add_process(process);
+                let id = builder.add_process(Process { start, end, ..Process::new(pid.clone(), name) });
                 self.by_pid.insert(pid, id);
                 id
             });
@@ -69,10 +67,7 @@ impl Processes {
         }
         added();
         let name = builder.string(&pid.to_string());
-        let command_line = Vec::new();
-        let process =
-            Process { pid: pid.clone(), parent: None, name, command_line, start: None, end: None, exit: None };
-        let id = builder.add_process(process);
+        let id = builder.add_process(Process::new(pid.clone(), name));
         self.by_pid.insert(pid.clone(), id);
         id
     }

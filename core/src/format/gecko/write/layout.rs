@@ -6,8 +6,8 @@ use super::super::names::RESERVED_TYPES;
 use super::super::read::VERSION_PATH;
 use super::kept::is_json;
 use crate::model::{
-    CategoryId, Color, FunctionId, FunctionKind, Nanos, Profile, SourceLocationId, StackId, Thread, Time, TimeRange,
-    Wait, WaitReason, Warning,
+    CategoryId, Color, FunctionId, FunctionKind, MarkerField, MarkerSchemaId, Nanos, Profile, SourceLocationId,
+    StackId, StringId, Thread, Time, TimeRange, Wait, WaitReason, Warning,
 };
 
 /// The type of the markers that slices are shown as.
@@ -29,6 +29,8 @@ pub(super) struct Layout<'a> {
     pub grey: u32,
     idle: u32,
     pub schema_names: Vec<String>,
+    /// Of each schema, the field with a key.
+    schema_fields: Vec<FxHashMap<StringId, &'a MarkerField>>,
     pub functions: Vec<FileFunction>,
     /// The file's row of each function.
     pub function_rows: Vec<u32>,
@@ -83,6 +85,7 @@ impl<'a> Layout<'a> {
             grey: 0,
             idle: 0,
             schema_names: Vec::new(),
+            schema_fields: schema_fields(profile),
             functions: Vec::new(),
             function_rows: Vec::new(),
             function_index: FxHashMap::default(),
@@ -141,6 +144,11 @@ impl<'a> Layout<'a> {
             self.added_stacks.push((wait.stack, frame));
             row(profile.stacks.len() + self.added_stacks.len() - 1)
         })
+    }
+
+    /// What a schema says of the field with this key.
+    pub(super) fn schema_field(&self, schema: MarkerSchemaId, key: StringId) -> Option<&'a MarkerField> {
+        self.schema_fields[schema.index()].get(&key).copied()
     }
 
     /// What the profile keeps at `path` as JSON.
@@ -287,6 +295,12 @@ fn make_unique(base: &str, taken: impl Fn(&str) -> bool) -> String {
         number += 1;
     }
     name
+}
+
+/// Of several fields with one key, the first counts.
+fn schema_fields(profile: &Profile) -> Vec<FxHashMap<StringId, &MarkerField>> {
+    let fields = profile.marker_schemas.iter().map(|schema| schema.fields.iter().rev().map(|field| (field.key, field)));
+    fields.map(Iterator::collect).collect()
 }
 
 /// Systems use pids again; files group threads by them.

@@ -182,8 +182,7 @@ impl MarkerData<'_> {
     /// The field's value, unless its format cannot show it.
     fn shown(&self, field: &Field) -> Option<Value> {
         let profile = self.layout.profile;
-        let schema = self.marker.schema.map(|schema| &profile.marker_schemas[schema.index()]);
-        let described = schema.and_then(|schema| schema.fields.iter().find(|other| other.key == field.key));
+        let described = self.marker.schema.and_then(|schema| self.layout.schema_field(schema, field.key));
         let value = match &field.value {
             FieldValue::Text(text) => Value::from(profile.string(*text)),
             FieldValue::Integer(value) => Value::from(*value),

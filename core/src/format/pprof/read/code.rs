@@ -1,5 +1,7 @@
 //! Locations and functions of the file to frames of the model. Those that no sample has are not read.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::super::super::ReadError;
@@ -33,8 +35,17 @@ pub(super) struct Code<'a> {
     spans: Vec<(u32, u32)>,
     /// The functions that are in the model already, by row and kind.
     known: FxHashMap<(u32, FunctionKind), FunctionId>,
+    names: Names<'a>,
     /// The location that lost samples are counted at.
     lost: Option<usize>,
+}
+
+/// The names of functions, and what was asked of them: each is looked through once, however many locations have it.
+#[derive(Default)]
+struct Names<'a> {
+    texts: FxHashMap<i64, Cow<'a, str>>,
+    /// Whether a text is the name of a library, where their lengths let it be.
+    of_library: FxHashMap<(i64, StringId), bool>,
 }
 
 /// In place of where a location's frames begin: not read yet.
@@ -64,8 +75,8 @@ enum Sort {
 impl<'a> Code<'a> {
     pub(super) fn new(locations: Rows<'a>, functions: Rows<'a>, mappings: Rows<'a>, libraries: Libraries) -> Self {
         let spans = vec![(NOT_READ, 0); locations.len()];
-        let (frames, known) = (Vec::new(), FxHashMap::default());
-        Self { locations, functions, mappings, libraries, frames, spans, known, lost: None }
+        let (frames, known, names) = (Vec::new(), FxHashMap::default(), Names::default());
+        Self { locations, functions, mappings, libraries, frames, spans, known, names, lost: None }
     }
 
     /// The row of the location with this id.
@@ -150,12 +161,12 @@ impl<'a> Code<'a> {
     }
 
     /// What a location without an address is, by the function that all others were inlined into.
-    fn sort_of(&self, location: &schema::Location, at: At, maker: &Maker<'a>) -> Result<Sort, ReadError> {
+    fn sort_of(&mut self, location: &schema::Location, at: At, maker: &Maker<'a>) -> Result<Sort, ReadError> {
         let (Some(line), None, false) = (location.line.last(), at.address, at.kernel) else { return Ok(Sort::Code) };
         let Some(function) = self.functions.row(line.function_id) else { return Ok(Sort::Code) };
         let (function, _) = self.functions.decode::<schema::Function>(function)?;
         let is_alone = location.line.len() == 1;
-        Ok(match &*maker.texts.get(function.name) {
+        Ok(match self.names.get(function.name, maker) {
             LOST if is_alone && maker.builder.tables().meta.quality.is_some() => Sort::Lost,
             NO_STACK if is_alone => Sort::NoStack,
             UNKNOWN | NOT_SAMPLED => Sort::Nowhere,
@@ -168,13 +179,14 @@ impl<'a> Code<'a> {
     fn function(&mut self, id: u64, at: At, depth: u16, maker: &mut Maker<'a>) -> Result<FunctionId, ReadError> {
         let row = self.functions.row(id).expect("the lines of locations were checked");
         let (function, _) = self.functions.decode::<schema::Function>(row)?;
-        let name = maker.texts.get(function.name);
+        let is_unnamed = depth == 0 && self.names.is_unnamed(function.name, at, maker);
+        let name = self.names.get(function.name, maker);
         let is_nowhere = at.library.is_none() && at.address.is_none();
-        let kind = match &*name {
+        let kind = match name {
             _ if at.kernel => FunctionKind::Kernel,
             name if is_nowhere && name.starts_with(CUT) => FunctionKind::Cut,
             NOT_SAMPLED if is_nowhere => FunctionKind::Unsampled,
-            name if depth == 0 && is_unnamed(name, at, maker) => {
+            name if is_unnamed => {
                 let kept = (name == CODE_IN_MEMORY).then_some(function.name);
                 return Ok(unnamed(at, kept, Some(&function), maker));
             }
@@ -196,13 +208,25 @@ impl<'a> Code<'a> {
 /// What a recording calls code in memory that no file has.
 const CODE_IN_MEMORY: &str = "[code in memory]";
 
-/// Whether a function's name only says that it has none.
-fn is_unnamed(name: &str, at: At, maker: &Maker<'_>) -> bool {
-    let Some(library) = at.library else { return name.is_empty() || [UNKNOWN, CODE_IN_MEMORY].contains(&name) };
-    let tables = maker.builder.tables();
-    let library = tables.strings.get(tables.libraries[library.index()].name);
-    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    name.is_empty() || (name == library && library.starts_with('[')) || in_brackets == Some(library)
+impl<'a> Names<'a> {
+    /// The text of this row.
+    fn get(&mut self, text: i64, maker: &Maker<'a>) -> &str {
+        self.texts.entry(text).or_insert_with(|| maker.texts.get(text))
+    }
+
+    /// Whether a function's name, the text of this row, only says that it has none.
+    fn is_unnamed(&mut self, text: i64, at: At, maker: &Maker<'a>) -> bool {
+        let name = &**self.texts.entry(text).or_insert_with(|| maker.texts.get(text));
+        let Some(library) = at.library else { return name.is_empty() || [UNKNOWN, CODE_IN_MEMORY].contains(&name) };
+        let tables = maker.builder.tables();
+        let id = tables.libraries[library.index()].name;
+        let library = tables.strings.get(id);
+        let is_in_brackets = name.starts_with('[') && name.ends_with(']');
+        let is_alike = |with: usize| is_in_brackets && name.len() == library.len() + with;
+        let is_library = || name == library || name.get(1..name.len() - 1) == Some(library);
+        name.is_empty()
+            || ((is_alike(0) || is_alike(2)) && *self.of_library.entry((text, id)).or_insert_with(is_library))
+    }
 }
 
 /// The function of code without a name; `kept` is the text of the name that it has for all that.

@@ -38,8 +38,8 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     if let Some(sort) = legacy(bytes) {
         return Err(ReadError::Version {
             format: "pprof",
-            found: format!("\"legacy {sort}\""),
-            supported: "profile.proto; convert the file with `pprof -proto FILE > FILE.pb.gz`".to_owned(),
+            found: format!("\"legacy {sort}\" (which `pprof -proto FILE > FILE.pb.gz` converts)"),
+            supported: "profile.proto".to_owned(),
         });
     }
     let tables = Tables::of(bytes)?;

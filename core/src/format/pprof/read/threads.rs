@@ -12,8 +12,10 @@ use crate::model::{Label, LabelSetId, LabelValue, OsId, Process, ProcessId, Stri
 const NO_VALUE: Note = Note { code: "label-without-value", message: "labels without a text or number are left out" };
 const TWO_VALUES: Note =
     Note { code: "label-two-values", message: "labels have a text and a number; the text is kept" };
-const MANY_THREADS: Note =
-    Note { code: "too-many-threads", message: "the labels of samples name more threads than can be told apart" };
+const MANY_THREADS: Note = Note {
+    code: "too-many-threads",
+    message: "the labels of samples name more threads than can be told apart; the others are one, \"other threads\"",
+};
 
 /// What labels can say of the thread of a sample, and the keys that they do it with, the best first. Where a tool calls
 /// both process and thread `comm`, the thread's is `thread_comm`.
@@ -42,6 +44,8 @@ pub(super) struct Threads {
     unlabelled: Option<Owner>,
     processes: FxHashMap<(OsId, StringId), ProcessId>,
     threads: FxHashMap<(ProcessId, OsId, StringId), ThreadId>,
+    /// The thread of all samples whose thread is one too many.
+    others: Option<ThreadId>,
     /// What a process is called that has no name of its own.
     program: StringId,
 }
@@ -66,7 +70,7 @@ struct Named {
 impl Threads {
     pub(super) fn new(program: StringId) -> Self {
         let (known, processes, threads) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-        Self { known, unlabelled: None, processes, threads, program }
+        Self { known, unlabelled: None, processes, threads, others: None, program }
     }
 
     /// Whose the sample with these labels is.
@@ -132,7 +136,7 @@ impl Threads {
             }
             None => {
                 maker.report.note(MANY_THREADS, place);
-                ThreadId::new(0)
+                self.others(columns, maker)
             }
         };
         Owner { thread, labels: (!set.is_empty()).then(|| maker.builder.label_set(set)) }
@@ -142,10 +146,14 @@ impl Threads {
         let no_id = || OsId::Text("".into());
         let is_anonymous = named.tid.is_none() && named.thread_name.is_none();
         let tid = named.tid.unwrap_or_else(no_id);
-        if self.threads.len() == MOST_THREADS {
+        let pid = named.pid.unwrap_or_else(no_id);
+        let is_full = self.threads.len() == MOST_THREADS;
+        // A new process would have a new thread.
+        let process_name = named.process_name.unwrap_or(self.program);
+        if is_full && !self.processes.contains_key(&(pid.clone(), process_name)) {
             return None;
         }
-        let process = self.process(named.pid.unwrap_or_else(no_id), named.process_name, maker);
+        let process = self.process(pid, named.process_name, maker);
         let name = named.thread_name.unwrap_or_else(|| {
             if is_anonymous {
                 maker.builder.tables().processes[process.index()].name
@@ -154,23 +162,33 @@ impl Threads {
             }
         });
         let key = (process, tid.clone(), name);
-        let known = self.threads.get(&key).copied();
-        Some(known.unwrap_or_else(|| {
-            let thread = Thread { timed: false, samples: columns.table(), ..Thread::new(process, tid, name) };
-            let id = maker.builder.add_thread(thread);
-            self.threads.insert(key, id);
-            id
-        }))
+        if let Some(known) = self.threads.get(&key) {
+            return Some(*known);
+        }
+        if is_full {
+            return None;
+        }
+        let id = add_thread(Thread::new(process, tid, name), columns, maker);
+        self.threads.insert(key, id);
+        Some(id)
+    }
+
+    fn others(&mut self, columns: &Columns, maker: &mut Maker<'_>) -> ThreadId {
+        *self.others.get_or_insert_with(|| {
+            let name = maker.builder.string("other threads");
+            add_thread(Thread::new(ProcessId::new(0), OsId::Text("".into()), name), columns, maker)
+        })
     }
 
     fn process(&mut self, pid: OsId, name: Option<StringId>, maker: &mut Maker<'_>) -> ProcessId {
         let name = name.unwrap_or(self.program);
         let builder = &mut maker.builder;
-        *self.processes.entry((pid.clone(), name)).or_insert_with(|| {
-            let command_line = Vec::new();
-            builder.add_process(Process { pid, parent: None, name, command_line, start: None, end: None, exit: None })
-        })
+        *self.processes.entry((pid.clone(), name)).or_insert_with(|| builder.add_process(Process::new(pid, name)))
     }
+}
+
+fn add_thread(thread: Thread, columns: &Columns, maker: &mut Maker<'_>) -> ThreadId {
+    maker.builder.add_thread(Thread { timed: false, samples: columns.table(), ..thread })
 }
 
 /// Takes those of `labels` out that name the thread.

@@ -74,7 +74,7 @@ impl Columns {
         }
         // A file of sums that has no CPU times gets none.
         let is_counted = |thread: &Thread| thread.timed && thread.samples.weight_unit == WeightUnit::Samples;
-        if sampled().any(knows_cpu) || (period.is_some() && sampled().any(is_counted)) {
+        if sampled().any(Thread::knows_cpu) || (period.is_some() && sampled().any(is_counted)) {
             columns.push(Counts::Cpu, CPU, NANOSECONDS);
         }
         let has_own_wall = profile.value_types.iter().any(|value_type| profile.string(value_type.name) == WALL);
@@ -141,7 +141,7 @@ impl Columns {
     /// stack says that nothing ran. Without times all count, for they are rows of a file.
     pub(super) fn counted<'a>(&self, thread: &'a Thread) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
         let sources = self.sources(thread);
-        let has_cpu = knows_cpu(thread);
+        let has_cpu = thread.knows_cpu();
         thread.samples.stack.iter().copied().enumerate().filter(move |(row, stack)| match stack {
             _ if !thread.timed => true,
             Some(_) => sources.iter().any(|source| !source.is_zero(*row)),
@@ -152,7 +152,8 @@ impl Columns {
     /// What samples that were lost add to each column. Where CPU times are known, the next sample of the thread has
     /// theirs.
     pub(super) fn of_lost(&self, profile: &Profile, lost: i64) -> Vec<i64> {
-        let period = self.period.filter(|_| !profile.threads.iter().any(knows_cpu)).map_or(0, |period| period.0);
+        let period =
+            self.period.filter(|_| !profile.threads.iter().any(Thread::knows_cpu)).map_or(0, |period| period.0);
         let value = |column: &Column| match column.counts {
             Counts::Samples => lost,
             Counts::Cpu | Counts::Wall => lost.saturating_mul(period),
@@ -166,7 +167,7 @@ impl Columns {
         let samples = &thread.samples;
         match counts {
             Counts::Samples => Source::Values(columns_of(thread, counts).next().unwrap_or(ONES), 1),
-            Counts::Cpu | Counts::Wall if knows_cpu(thread) => Source::Cpu(&samples.cpu),
+            Counts::Cpu | Counts::Wall if thread.knows_cpu() => Source::Cpu(&samples.cpu),
             Counts::Cpu | Counts::Wall => match self.period {
                 Some(period) if samples.weight_unit == WeightUnit::Samples => Source::Values(&samples.weight, period.0),
                 _ => Source::Nothing,
@@ -197,13 +198,9 @@ fn columns_of(thread: &Thread, counts: Counts) -> impl Iterator<Item = &Values> 
         (Counts::Samples, WeightUnit::Samples)
         | (Counts::Time, WeightUnit::TracingMs)
         | (Counts::Space, WeightUnit::Bytes) => Some(&samples.weight),
-        (Counts::Cpu | Counts::Wall, WeightUnit::Samples) if !knows_cpu(thread) => Some(&samples.weight),
+        (Counts::Cpu | Counts::Wall, WeightUnit::Samples) if !thread.knows_cpu() => Some(&samples.weight),
         _ => None,
     };
     let further = samples.values.iter().filter(move |column| counts == Counts::Further(column.value_type));
     weight.into_iter().chain(further.map(|column| &column.values))
-}
-
-fn knows_cpu(thread: &Thread) -> bool {
-    thread.samples.cpu.iter().any(|delta| delta.get().is_some())
 }

@@ -33,15 +33,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let in_file = |error| placed_at(error, bytes.len() - text.len());
     let frames = Frames::read(text, &mut builder, &mut report).map_err(in_file)?;
     let name = builder.string("");
-    let process = builder.add_process(Process {
-        pid: OsId::Number(0),
-        parent: None,
-        name,
-        command_line: Vec::new(),
-        start: None,
-        end: None,
-        exit: None,
-    });
+    let process = builder.add_process(Process::new(OsId::Number(0), name));
     let mut context = Context { builder, report, frames, process, profiles: 0 };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let facts = FileSeed(&mut context)

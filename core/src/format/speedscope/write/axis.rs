@@ -1,9 +1,9 @@
 //! What stands on the axis of a thread, in order.
 
-use crate::analysis::WaitKind;
+use crate::analysis::{self, Measure, WaitKind, default_measure};
 use crate::format::WriteOptions;
 use crate::format::json_value::Number;
-use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, Time, Values, Wait, WeightUnit};
+use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, Time, ValueTypeId, Values, Wait, WeightUnit};
 
 use super::super::clock::{Clock, whole};
 use super::super::unit::{Unit, near_whole};
@@ -46,7 +46,7 @@ pub(super) struct Axis<'a> {
     timed: bool,
     /// Gaps that are shorter are not shown until they have added up.
     shortest_gap: i64,
-    waits: bool,
+    pub waits: bool,
     pub start: Time,
 }
 
@@ -61,6 +61,8 @@ enum Counted<'a> {
     Traced(&'a Values),
     /// No time.
     Plain(&'a Values),
+    /// A column of values, each of which is so many of the unit; the thread may have none.
+    Column(Option<&'a Values>, i64),
 }
 
 /// Where profiles do not say how often they look.
@@ -74,19 +76,28 @@ impl<'a> Axis<'a> {
         let interval = profile.meta.interval.map(|interval| interval.0).filter(|interval| *interval > 0);
         let gap = interval.unwrap_or(USUAL_INTERVAL);
         let only_waits = samples.is_empty() && options.off_cpu;
-        let (unit, counted, shortest_gap) = if only_waits || samples.cpu.iter().any(|cpu| cpu.get().is_some()) {
+        let measure = options.measure.unwrap_or_else(|| default_measure(profile));
+        let wants_weights = matches!(measure, Measure::Weights | Measure::Samples);
+        let (unit, counted, shortest_gap) = if let Some(id) = column_of(measure) {
+            let (unit, factor) = measure.value_unit(profile).unwrap_or((analysis::Unit::Samples, 1));
+            let column = samples.values.iter().find(|column| column.value_type == id);
+            (unit_of(unit), Counted::Column(column.map(|column| &column.values), factor), gap)
+        } else if only_waits || (thread.knows_cpu() && !wants_weights) {
             (Unit::Nanoseconds, Counted::Cpu(&samples.cpu), gap)
         } else {
             match (samples.weight_unit, interval) {
                 (WeightUnit::TracingMs, _) => (Unit::Nanoseconds, Counted::Traced(&samples.weight), ROUNDING),
-                (WeightUnit::Samples, Some(interval)) if thread.timed => {
+                (WeightUnit::Samples, Some(interval))
+                    if thread.timed && options.measure.is_none_or(|_| !wants_weights) =>
+                {
                     (Unit::Nanoseconds, Counted::Intervals(&samples.weight, interval), gap)
                 }
                 (WeightUnit::Samples, _) => (Unit::None, Counted::Plain(&samples.weight), gap),
                 (WeightUnit::Bytes, _) => (Unit::Bytes, Counted::Plain(&samples.weight), gap),
             }
         };
-        let timed = thread.timed && unit == Unit::Nanoseconds;
+        // Columns count what happened at a moment, which takes no room in time.
+        let timed = thread.timed && unit == Unit::Nanoseconds && !matches!(counted, Counted::Column(..));
         let waits = timed && options.off_cpu;
         let mut axis = Self { profile, thread, unit, counted, timed, shortest_gap, waits, start: Time::ZERO };
         if timed {
@@ -113,7 +124,7 @@ impl<'a> Axis<'a> {
     }
 
     fn pieces_from(&self, start: Time) -> Pieces<'_> {
-        Pieces { axis: self, row: 0, wait: 0, clock: Clock::at(start), sample: None, refused: 0 }
+        Pieces { axis: self, row: 0, wait: 0, clock: Clock::at(start), sample: None, refused: 0, uncounted: 0 }
     }
 
     /// What sample `row` is and how long; `None` if it counts nothing.
@@ -131,15 +142,37 @@ impl<'a> Axis<'a> {
                     if self.thread.timed { What::Stack(stack?) } else { stack.map_or(What::Nothing, What::Stack) };
                 (what, value(values, row))
             }
+            Counted::Column(values, factor) => {
+                let length = match values.map(|values| value(values, row))? {
+                    Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
+                    Number::Float(value) => shortest(value * Number::Integer(factor).as_f64()),
+                };
+                let what = stack.map(What::Stack).or((!self.thread.timed).then_some(What::NoStack))?;
+                (what, Some(length).filter(|length| length.as_f64() != 0.0)?)
+            }
         };
         Some(Piece { what, length })
+    }
+
+    /// Whether it is not known what sample `row` counts.
+    fn is_unknown(&self, row: usize) -> bool {
+        match self.counted {
+            Counted::Cpu(deltas) => deltas.get(row).is_none_or(|delta| delta.get().is_none()),
+            Counted::Column(values, _) => values.is_none(),
+            Counted::Intervals(..) | Counted::Traced(_) | Counted::Plain(_) => false,
+        }
+    }
+
+    /// Whether a column of values is written.
+    pub(super) fn has_column(&self) -> bool {
+        matches!(self.counted, Counted::Column(Some(_), _))
     }
 
     /// Where sample `row` begins, which lasts `length`.
     fn start_of_sample(&self, row: usize, length: Number) -> Option<Time> {
         let time = *self.thread.samples.time.get(row).filter(|_| self.timed)?;
         let before = match self.counted {
-            Counted::Traced(_) | Counted::Plain(_) => 0,
+            Counted::Traced(_) | Counted::Plain(_) | Counted::Column(..) => 0,
             Counted::Cpu(_) | Counted::Intervals(..) => match length {
                 Number::Integer(length) => length,
                 Number::Float(length) => whole(length),
@@ -160,6 +193,8 @@ pub(super) struct Pieces<'a> {
     sample: Option<(Piece, Option<Time>)>,
     /// How many samples had negative or infinite weights.
     pub refused: u64,
+    /// Of how many it is not known what they count.
+    pub uncounted: u64,
 }
 
 impl Pieces<'_> {
@@ -177,6 +212,7 @@ impl Pieces<'_> {
         while self.sample.is_none() && self.row < self.axis.thread.samples.len() {
             let row = self.row;
             self.row += 1;
+            self.uncounted += u64::from(self.axis.is_unknown(row));
             let Some(piece) = self.axis.sample(row) else { continue };
             let length = piece.length.as_f64();
             if length < 0.0 || !length.is_finite() {
@@ -229,6 +265,22 @@ impl Iterator for Pieces<'_> {
             }
         };
         Some(self.advance(piece))
+    }
+}
+
+fn column_of(measure: Measure) -> Option<ValueTypeId> {
+    match measure {
+        Measure::Value(id) => Some(id),
+        _ => None,
+    }
+}
+
+/// The unit of the format for values of this unit.
+fn unit_of(unit: analysis::Unit) -> Unit {
+    match unit {
+        analysis::Unit::Nanoseconds => Unit::Nanoseconds,
+        analysis::Unit::Bytes => Unit::Bytes,
+        analysis::Unit::Samples | analysis::Unit::Named(_) => Unit::None,
     }
 }
 

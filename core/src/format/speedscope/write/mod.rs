@@ -4,7 +4,8 @@
 //!   when they were taken, and between them stacks of no frames where the thread did not run. With `off_cpu` these are
 //!   filled with the thread's waits, each of which ends in a frame named for what it waited for. Sums are exact; where a
 //!   sample and its neighbour would overlap, or stand less than a sampling interval apart, the later one is shifted.
-//! * Threads without times have one weight after the other.
+//! * Threads without times have one weight after the other, and so has a column of values: the one that is
+//!   [asked for](WriteOptions::measure), or that the profile's file shows first.
 //! * Three passes over the samples of a thread: one to know the frames and ends, one for stacks, one for weights. What is kept
 //!   in memory is a number for each frame and for each node of a stack.
 
@@ -19,6 +20,7 @@ use rustc_hash::FxHashMap;
 
 use self::axis::Axis;
 use self::frames::{FrameNumbers, Numbered, Paths};
+use self::left_out::LeftOut;
 use self::text::Text;
 use super::super::{WriteError, WriteOptions};
 use super::unit::Unit;
@@ -33,10 +35,13 @@ use crate::model::{OsId, Profile, Thread, Time, Warning};
 pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
     let mut frames = FrameNumbers::new(profile);
     let mut planned: Vec<Planned<'_>> = Vec::new();
-    let mut refused = 0;
+    let mut left_out = LeftOut::default();
     for thread in &profile.threads {
         let plan = Planned::of(profile, thread, options, &mut frames);
-        refused += plan.refused;
+        left_out.refused += plan.refused;
+        left_out.uncounted += plan.uncounted;
+        left_out.columns_written += u64::from(plan.axis.has_column());
+        left_out.waits += if plan.axis.waits { 0 } else { thread.waits.len() as u64 };
         planned.extend((plan.pieces > 0).then_some(plan));
     }
     if planned.is_empty() {
@@ -68,7 +73,7 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
     }
     text.raw("]}\n")?;
     text.finish()?;
-    Ok(left_out::warnings(profile, options, refused))
+    Ok(left_out.warnings(profile, options))
 }
 
 /// A thread to write.
@@ -79,6 +84,8 @@ struct Planned<'a> {
     pieces: usize,
     /// How many of its samples the format forbids.
     refused: u64,
+    /// Of how many it is not known what they count.
+    uncounted: u64,
     /// What its samples add up to.
     total: f64,
     /// Where the last of them ends.
@@ -97,8 +104,8 @@ impl<'a> Planned<'a> {
                 total += piece.length.as_f64();
             }
         }
-        let (refused, end) = (pieces.refused, axis.end(&pieces));
-        Self { thread, axis, pieces: count, refused, total, end }
+        let (refused, uncounted, end) = (pieces.refused, pieces.uncounted, axis.end(&pieces));
+        Self { thread, axis, pieces: count, refused, uncounted, total, end }
     }
 
     fn write(&self, frames: &Numbered<'_>, text: &mut Text<'_>) -> Result<(), WriteError> {
