@@ -1,6 +1,6 @@
 //! The call tree upside down: each function that samples were taken in, and below it who called it.
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 
 use super::amount::Amount;
 use super::stack_values::StackValues;
@@ -19,9 +19,16 @@ use crate::model::{Profile, StackId};
 pub struct InvertedTree<P> {
     profile: P,
     tree: Tree,
-    entries: Vec<Entry>,
-    /// By node: its entries, and whether its callers are nodes already.
-    state: Vec<(Range<usize>, bool)>,
+    /// By node.
+    state: Vec<State>,
+}
+
+/// What is known of a node's callers.
+#[derive(Clone, Debug)]
+struct State {
+    is_leaf: bool,
+    /// Its samples by caller. Empty once the callers are nodes, which have all of it.
+    callers: Vec<Entry>,
 }
 
 /// Samples of a node that go on to the same caller.
@@ -45,7 +52,7 @@ impl<P: Deref<Target = Profile>> InvertedTree<P> {
         });
         let mut grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
         let tree = Tree::empty(values.whole());
-        let mut inverted = Self { profile, tree, entries: Vec::new(), state: Vec::new() };
+        let mut inverted = Self { profile, tree, state: Vec::new() };
         inverted.add(None, &mut grouped);
         inverted
     }
@@ -64,23 +71,26 @@ impl<P: Deref<Target = Profile>> InvertedTree<P> {
     /// Makes nodes of `grouped` by callee, and puts them below `parent`.
     fn add(&mut self, parent: Option<NodeId>, grouped: &mut [(Callee, Entry)]) {
         grouped.sort_unstable_by_key(|(callee, entry)| (order(*callee), entry.caller));
-        let mut nodes: Vec<(Draft, Range<usize>)> = Vec::new();
+        let mut nodes: Vec<(Draft, State)> = Vec::new();
         for same in grouped.chunk_by(|left, right| left.0 == right.0) {
-            let start = self.entries.len();
+            let mut callers = Vec::new();
             for to_caller in same.chunk_by(|left, right| left.1.caller == right.1.caller) {
-                let amount = to_caller.iter().map(|(_, entry)| entry.amount).sum();
-                self.entries.push(Entry { caller: to_caller[0].1.caller, amount });
+                let caller = to_caller[0].1.caller;
+                if caller.is_some() {
+                    callers.push(Entry { caller, amount: to_caller.iter().map(|(_, entry)| entry.amount).sum() });
+                }
             }
             let total = same.iter().map(|(_, entry)| entry.amount).sum();
             let own = if parent.is_none() { total } else { Amount::default() };
-            nodes.push((Draft { callee: same[0].0, parent: None, own, total }, start..self.entries.len()));
+            let state = State { is_leaf: callers.is_empty(), callers };
+            nodes.push((Draft { callee: same[0].0, parent: None, own, total }, state));
         }
         nodes.sort_unstable_by(|(left, _), (right, _)| {
             by_total_then_name((left.callee, left.total), (right.callee, right.total), &self.profile)
         });
-        let (drafts, ranges): (Vec<Draft>, Vec<Range<usize>>) = nodes.into_iter().unzip();
+        let (drafts, states): (Vec<Draft>, Vec<State>) = nodes.into_iter().unzip();
         self.tree.add_children(parent, &drafts);
-        self.state.extend(ranges.into_iter().map(|range| (range, false)));
+        self.state.extend(states);
     }
 }
 
@@ -90,18 +100,16 @@ impl<P: Deref<Target = Profile>> GrowingTree for InvertedTree<P> {
     }
 
     fn is_leaf(&self, id: NodeId) -> bool {
-        let (range, _) = &self.state[id.index()];
-        self.entries[range.clone()].iter().all(|entry| entry.caller.is_none())
+        self.state[id.index()].is_leaf
     }
 
     fn expand(&mut self, id: NodeId) {
-        let (range, expanded) = &mut self.state[id.index()];
-        if *expanded {
+        let callers = std::mem::take(&mut self.state[id.index()].callers);
+        if callers.is_empty() {
             return;
         }
-        *expanded = true;
-        let mut grouped: Vec<(Callee, Entry)> = Vec::new();
-        for entry in &self.entries[range.clone()] {
+        let mut grouped: Vec<(Callee, Entry)> = Vec::with_capacity(callers.len());
+        for entry in callers {
             if let Some(caller) = entry.caller {
                 let callee = Callee::Function(self.profile.leaf_function(caller));
                 let caller = self.profile.stacks.prefix[caller.index()];

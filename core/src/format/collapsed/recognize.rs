@@ -20,7 +20,9 @@ pub fn sniff(text: &[u8]) -> bool {
     }
     lines.retain(|line| !line::is_comment(line.text));
     let counted = || lines.iter().filter_map(|line| line::parts(line.text));
-    let deep = counted().filter(|parts| parts.stack.contains(&b';')).count();
+    // Sentences and statements have a blank behind it.
+    let is_parted = |stack: &[u8]| stack.windows(2).any(|pair| pair[0] == b';' && pair[1] != b' ');
+    let deep = counted().filter(|parts| is_parted(parts.stack)).count();
     deep > 0 && counted().count() * 10 >= lines.len() * 9 && deep * 2 >= counted().count()
 }
 
@@ -59,6 +61,8 @@ mod tests {
             "[\n1;2 3\n",
             "[{\"a;b 3\n",
             "int main() {\n  int x; y 5\n}\n",
+            "int a; int b = 2\n",
+            "started; took 12\nstopped; took 3\n",
             "a;b 5\n\0\n",
         ] {
             assert!(!sniff(text.as_bytes()), "{text}");
