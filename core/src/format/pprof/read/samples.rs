@@ -35,7 +35,7 @@ pub(super) struct Samples<'a> {
 }
 
 /// How many frames there can be. A few bytes can say that thousands of functions were inlined into one another at a location,
-/// and that it is on a stack thousands of times; no true file comes anywhere near these limits.
+/// and that it is on a stack thousands of times. A true file has about one frame for three bytes, and one node for ten.
 struct Frames {
     /// That the stacks of all samples can have.
     left: usize,
@@ -45,8 +45,7 @@ struct Frames {
 
 impl Frames {
     fn of_file(bytes: usize) -> Self {
-        let limit = |factor: usize, more: usize| bytes.saturating_mul(factor).saturating_add(more);
-        Self { left: limit(16, 16 << 20), most_nodes: limit(4, 1 << 20) }
+        Self { left: bytes.saturating_mul(4).saturating_add(4 << 20), most_nodes: (bytes / 2).saturating_add(1 << 20) }
     }
 
     /// Takes those of a stack; `false`: there are none left.
