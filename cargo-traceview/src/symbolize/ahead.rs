@@ -6,16 +6,16 @@
 //!
 //! - It runs under `SCHED_IDLE`: a thread of the program that wants the processor takes it at once. Where the system refuses
 //!   that, nothing is done ahead.
-//! - It looks for news from time to time, and then rests for [`REST`] times as long as it was at work. A program that
+//! - It looks for news from time to time, and then rests for `REST` times as long as it was at work. A program that
 //!   meets new addresses all the time has them looked up in rounds that become rare, not each by itself.
 //! - It holds nothing that others wait for: addresses come through a channel that it polls, so that the unwinder never has
 //!   to wake it up, and what it finds is its own until the end.
 //! - It is a single thread, whatever the number of processors: the program should find the others idle, and caches its own.
-//! - It begins after [`START`]: short programs are over by then.
+//! - It begins after `START`: short programs are over by then.
 //!
 //! When recording has ended the round under way is given up, and what is open and named is handed over to be completed on
 //! all processors ([`NameBook::finish`]). The machine may be busy with others then. A thread of ordinary users can't leave
-//! `SCHED_IDLE` again, so it is waited for no longer than [`HANDOVER`]; after that all is begun anew, without it. So it is
+//! `SCHED_IDLE` again, so it is waited for no longer than `HANDOVER`; after that all is begun anew, without it. So it is
 //! after a panic. Whatever happens costs time at most, never a name, and names are the same with it and without. A
 //! fault in reading some of them is told in the end all the same, and each round is allowed the same work (`effort`).
 //!

@@ -1,6 +1,6 @@
 //! Which phases of a trace's flows (`s`, `t`, `f`, and events with a `bind_id`) belong together, and why some belong to nothing.
 //!
-//! [`devtools`] is the rule of Chrome DevTools, which finds both at once; [`cycles`] is what the format means, and the
+//! [`devtools`] is the rule of Chrome DevTools, which finds both at once; `cycles` is what the format means, and the
 //! reader of profiles looks for the slices of its phases.
 
 pub(super) mod cycles;
