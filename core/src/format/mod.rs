@@ -17,6 +17,7 @@ mod input;
 mod json_error;
 mod json_keys;
 mod json_value;
+mod omissions;
 mod text_lines;
 mod v8_profile;
 
