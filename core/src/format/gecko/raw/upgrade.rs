@@ -3,43 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::super::schema::{Category, Fields, Payload, Real, Row, Str};
+use super::super::upgrade::{MARKER_CATEGORIES, USUAL_CATEGORIES, is_dom_call, usual_category};
 use super::schema::Marker;
 
 /// The name of markers about files whose name in the file is another.
 pub(super) const FILE_IO: Row = Row(u32::MAX - 2);
-
-/// The categories before version 11, which files did not list.
-const CATEGORIES: [(&str, &str); 8] = [
-    ("Idle", "transparent"),
-    ("Other", "grey"),
-    ("JavaScript", "yellow"),
-    ("Layout", "purple"),
-    ("Graphics", "green"),
-    ("DOM", "blue"),
-    ("GC / CC", "orange"),
-    ("Network", "lightblue"),
-];
-
-/// What markers are about, by their type, the category of those of type "tracing", or their name.
-const MARKER_CATEGORIES: [(&str, &str); 17] = [
-    ("DOMEvent", "DOM"),
-    ("Navigation::DOMComplete", "DOM"),
-    ("Navigation::DOMInteractive", "DOM"),
-    ("Navigation::Start", "DOM"),
-    ("UserTiming", "DOM"),
-    ("CC", "GC / CC"),
-    ("GCMajor", "GC / CC"),
-    ("GCMinor", "GC / CC"),
-    ("GCSlice", "GC / CC"),
-    ("Paint", "Graphics"),
-    ("VsyncTimestamp", "Graphics"),
-    ("CompositorScreenshot", "Graphics"),
-    ("JS allocation", "JavaScript"),
-    ("Styles", "Layout"),
-    ("nsRefreshDriver::Tick waiting for paint", "Layout"),
-    ("Navigation", "Network"),
-    ("Network", "Network"),
-];
 
 /// Gives a file the categories that its version takes for granted.
 pub(super) fn categories(version: u64, categories: &mut Option<Vec<Category<'_>>>) {
@@ -50,14 +18,9 @@ pub(super) fn categories(version: u64, categories: &mut Option<Vec<Category<'_>>
     if version < 11 {
         categories.clear();
     }
-    for (name, color) in CATEGORIES {
+    for (name, color) in USUAL_CATEGORIES {
         if !categories.iter().any(|category| category.name.as_ref().is_some_and(|known| known.0 == name)) {
-            categories.push(Category {
-                name: Some(Str(name.into())),
-                color: Some(Str(color.into())),
-                subcategories: Some(vec![Some(Str("Other".into()))]),
-                ..Category::default()
-            });
+            categories.push(usual_category(name, color));
         }
     }
 }
@@ -73,7 +36,7 @@ pub(super) fn frame_category(version: u64, category: Row) -> Row {
         0x400 => "Graphics",
         _ => "Other",
     };
-    let row = CATEGORIES.iter().position(|(known, _)| *known == name);
+    let row = USUAL_CATEGORIES.iter().position(|(known, _)| *known == name);
     row.and_then(|row| u32::try_from(row).ok()).map_or(Row::NONE, Row)
 }
 
@@ -83,17 +46,6 @@ pub(super) fn label<'a>(text: &Str<'a>, relevance: Option<bool>) -> (Str<'a>, bo
         (Some(is_relevant), _) => (text.clone(), is_relevant),
         (None, Some(reason)) => (Str(reason.to_owned().into()), true),
         (None, None) => (text.clone(), is_dom_call(&text.0)),
-    }
-}
-
-/// `get Element.scrollTop`, `Node.appendChild`, `Range constructor`.
-fn is_dom_call(text: &str) -> bool {
-    let text = text.strip_prefix("get ").or_else(|| text.strip_prefix("set ")).unwrap_or(text);
-    let is_word =
-        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    match text.strip_suffix(" constructor") {
-        Some(class) => is_word(class),
-        None => text.split_once('.').is_some_and(|(class, member)| is_word(class) && is_word(member)),
     }
 }
 
@@ -259,7 +211,7 @@ impl MarkerCategories {
                 categories.iter().position(|category| category.name.as_ref().is_some_and(|known| known.0 == name));
             found.and_then(|row| u32::try_from(row).ok()).map_or(Row(0), Row)
         };
-        Self { rows: CATEGORIES.iter().map(|(name, _)| (*name, row(name))).collect() }
+        Self { rows: USUAL_CATEGORIES.iter().map(|(name, _)| (*name, row(name))).collect() }
     }
 
     pub(super) fn guess(&self, name: &str, data: &Payload<'_>) -> Row {

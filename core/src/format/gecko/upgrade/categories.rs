@@ -8,7 +8,7 @@ use super::functions::is_dom_call;
 use super::{text, threads_mut};
 
 /// The categories that Firefox had when files began to list them.
-const USUAL: [(&str, &str); 8] = [
+pub(in super::super) const USUAL_CATEGORIES: [(&str, &str); 8] = [
     ("Idle", "transparent"),
     ("Other", "grey"),
     ("JavaScript", "yellow"),
@@ -62,7 +62,7 @@ const BY_FUNCTION: [(&str, Row); 16] = [
 
 /// 12: categories are a list of the file; before, they were bits. Frames without one are told by their functions.
 pub(super) fn replace_categories(file: &mut File<'_>, _repairs: &mut Repairs) {
-    let usual = USUAL.iter().map(|(name, color)| category(name, color));
+    let usual = USUAL_CATEGORIES.iter().map(|(name, color)| usual_category(name, color));
     file.meta.get_or_insert_default().categories = Some(usual.collect());
     for thread in threads_mut(file) {
         let (Some(frames), Some(functions), Some(strings)) =
@@ -93,13 +93,14 @@ fn by_function(name: &str) -> Option<Row> {
     BY_FUNCTION.iter().find(|(known, _)| *known == name || *known == short).map(|(_, category)| *category)
 }
 
-fn category(name: &'static str, color: &'static str) -> Category<'static> {
+/// A category as those files have it.
+pub(in super::super) fn usual_category(name: &'static str, color: &'static str) -> Category<'static> {
     let text = |text: &'static str| Some(Str(text.into()));
     Category { name: text(name), color: text(color), subcategories: Some(vec![text("Other")]), ..Category::default() }
 }
 
 /// The categories of markers by their types or names; all others are of "Other".
-const OF_MARKERS: [(&str, &str); 18] = [
+pub(in super::super) const MARKER_CATEGORIES: [(&str, &str); 18] = [
     ("DOMEvent", "DOM"),
     ("Navigation::DOMComplete", "DOM"),
     ("Navigation::DOMInteractive", "DOM"),
@@ -131,10 +132,10 @@ pub(super) fn guess_marker_categories(file: &mut File<'_>, _repairs: &mut Repair
     }
     let categories = file.meta.get_or_insert_default().categories.get_or_insert_default();
     let mut rows = FxHashMap::default();
-    for (name, color) in USUAL {
+    for (name, color) in USUAL_CATEGORIES {
         let known = |category: &Category<'_>| category.name.as_ref().is_some_and(|known| known.0 == name);
         let row = categories.iter().position(known).unwrap_or_else(|| {
-            categories.push(category(name, color));
+            categories.push(usual_category(name, color));
             categories.len() - 1
         });
         rows.insert(name, u32::try_from(row).map_or(Row::BAD, Row));
@@ -149,7 +150,8 @@ pub(super) fn guess_marker_categories(file: &mut File<'_>, _repairs: &mut Repair
             let by_type = data.and_then(|fields| kind_of(&fields));
             let name = names.get(row).and_then(|name| text(strings, *name)).unwrap_or_default();
             let key = by_type.as_deref().unwrap_or(name);
-            let of_key = OF_MARKERS.iter().find(|(known, _)| *known == key).map_or("Other", |(_, category)| *category);
+            let of_key =
+                MARKER_CATEGORIES.iter().find(|(known, _)| *known == key).map_or("Other", |(_, category)| *category);
             *category = rows.get(of_key).copied().unwrap_or_default();
         }
     }

@@ -90,7 +90,7 @@ pub(super) fn find_script_entries(file: &mut File<'_>, _repairs: &mut Repairs) {
 }
 
 /// Whether a label is of a call into the DOM: `Node.appendChild`, `get Element.scrollTop`, `Foo constructor`.
-pub(super) fn is_dom_call(label: &str) -> bool {
+pub(in super::super) fn is_dom_call(label: &str) -> bool {
     let word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let call = label.strip_prefix("get ").or_else(|| label.strip_prefix("set ")).unwrap_or(label);
     let parts = call.split_once('.').or_else(|| call.split_once(' ').filter(|(_, what)| *what == "constructor"));

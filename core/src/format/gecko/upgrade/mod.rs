@@ -22,6 +22,9 @@ mod phases;
 mod schemas;
 mod threads;
 
+pub(super) use categories::{MARKER_CATEGORIES, USUAL_CATEGORIES, usual_category};
+pub(super) use functions::is_dom_call;
+
 use std::borrow::Cow;
 
 use super::read::Repairs;
