@@ -90,3 +90,14 @@ fn a_long_name_is_looked_through_once() {
     let profile = read(&file);
     assert_eq!((profile.functions.len(), profile.frames.len()), (1, 50_000));
 }
+
+#[test]
+fn a_long_text_is_a_comment_once() {
+    const COMMENT: u64 = 13;
+    let long = "x".repeat(1 << 20);
+    let one = (0..100_000).fold(file(&[&long]), |file, _| file.number(COMMENT, 3));
+    let profile = read(&one);
+    assert_eq!(profile.meta.extra.iter().filter(|(_, text)| *text == long).count(), 1);
+    let warning = profile.meta.warnings.iter().find(|warning| warning.code == "comments-left-out");
+    assert_eq!(warning.map(|warning| (warning.count, warning.first.as_deref())), Some((99_999, Some("comment 1"))));
+}

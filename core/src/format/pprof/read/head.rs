@@ -1,5 +1,7 @@
 //! What the file says of itself.
 
+use rustc_hash::FxHashSet;
+
 use super::super::super::ReadError;
 use super::super::super::import_report::Note;
 use super::super::names::{COMMAND, COMMENT, CPU, DOCUMENTATION, DROP_FRAMES, KEEP_FRAMES, PERIOD, RECORDED_BY};
@@ -19,7 +21,14 @@ const FRAMES_NOT_DROPPED: Note = Note {
     message: "the file names functions that viewers are to hide; they are shown here, while pprof hides them",
 };
 const ODD_DURATION: Note = Note { code: "duration-negative", message: "the duration is negative, and left out" };
+const COMMENTS_LEFT_OUT: Note = Note {
+    code: "comments-left-out",
+    message: "comments are left out, as there are others of the same text, or too many",
+};
 const ODD_PERIOD: Note = Note { code: "period-out-of-range", message: "the period is left out" };
+
+/// A few bytes can say that a long text is a comment thousands of times.
+const MOST_COMMENTS: usize = 1000;
 
 /// The outermost fields that are no tables.
 #[derive(Default)]
@@ -88,7 +97,12 @@ impl Head {
             maker.report.note(ODD_DURATION, || format!("duration_nanos: {}", self.duration_nanos));
         }
         self.read_period(&mut meta, maker);
-        for row in &self.comments {
+        let mut known = FxHashSet::default();
+        for (index, row) in self.comments.iter().enumerate() {
+            if known.len() == MOST_COMMENTS || !known.insert(*row) {
+                maker.report.note(COMMENTS_LEFT_OUT, || format!("comment {index}"));
+                continue;
+            }
             let comment = maker.texts.noted(*row, &mut maker.report).into_owned();
             if !read_own(&comment, &mut meta) {
                 meta.extra.push((COMMENT.to_owned(), comment));
