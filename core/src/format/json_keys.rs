@@ -1,11 +1,20 @@
 //! The keys of a JSON file's outermost object, to tell formats apart: found without parsing what they hold, so that a large
 //! file costs no more than a pass over the part before the telling key.
 
+/// A text without the byte order mark and the blanks before it.
+pub(super) fn start(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()
+}
+
+/// Whether a JSON object can begin with `text`.
+pub(super) fn begins_object(text: &[u8]) -> bool {
+    start(text).starts_with(b"{")
+}
+
 /// The keys of the object that `text` begins with, in order, each with the text behind its colon. Ends where the text is
 /// no object any more. Keys are as written, with escapes.
 pub(super) fn top_level_keys(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
-    let mut rest = text.strip_prefix(b"{");
+    let mut rest = start(text).strip_prefix(b"{");
     std::iter::from_fn(move || {
         let (key, behind) = string(rest?.trim_ascii_start())?;
         let value = behind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();

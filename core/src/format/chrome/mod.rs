@@ -11,20 +11,20 @@ mod time;
 pub use read::{read, read_bound};
 
 use self::scan::{Event, Events, Value};
-use super::json_keys::top_level_keys;
+use super::json_keys::{self, top_level_keys};
 
 /// How many values of a list are looked at before it is no list of events.
 const LOOKED_AT: usize = 64;
 
 /// Whether a trace can begin with `bytes`: it is a JSON object or list.
 pub fn begins(bytes: &[u8]) -> bool {
-    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let start = json_keys::start(bytes);
     start.starts_with(b"{") || start.starts_with(b"[")
 }
 
 /// Whether `bytes` look like a trace: an object with `traceEvents`, or a list whose objects have phases.
 pub fn sniff(bytes: &[u8]) -> bool {
-    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let start = json_keys::start(bytes);
     if start.starts_with(b"{") {
         return top_level_keys(bytes).any(|(key, value)| key == b"traceEvents" && value.starts_with(b"["));
     }

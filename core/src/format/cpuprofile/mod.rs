@@ -13,7 +13,7 @@ mod node;
 use self::file::Facts;
 use super::ReadError;
 use super::import_report::ImportReport;
-use super::json_keys::top_level_keys;
+use super::json_keys::{begins_object, top_level_keys};
 use super::json_value::Number;
 use super::v8_profile::V8Profile;
 use crate::model::{OsId, Process, Profile, ProfileBuilder, Thread, Time};
@@ -21,7 +21,7 @@ use crate::model::{OsId, Process, Profile, ProfileBuilder, Thread, Time};
 /// Whether a profile of V8 can begin with `bytes`: it is a JSON object.
 #[must_use]
 pub fn begins(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
+    begins_object(bytes)
 }
 
 /// Whether `bytes` look like a CPU profile of V8: an object with nodes, or a head of them, and a start.

@@ -20,7 +20,7 @@
 //! | `write/…`, `read/…` | model to file and back, by the same parts |
 
 use super::ReadError;
-use super::json_keys::top_level_keys;
+use super::json_keys::{begins_object, top_level_keys};
 use crate::model::Profile;
 
 mod extension;
@@ -45,7 +45,7 @@ const VERSION_KEY: &[u8] = b"preprocessedProfileVersion";
 
 /// Whether a Firefox profile can begin with `bytes`: it is a JSON object.
 pub fn begins(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
+    begins_object(bytes)
 }
 
 /// Reads a Firefox profile, processed or raw. Gives the version of the file as well.

@@ -24,7 +24,7 @@ mod write;
 pub use read::read;
 pub use write::write;
 
-use super::json_keys::top_level_keys;
+use super::json_keys::{begins_object, top_level_keys};
 
 const FORMAT: &str = "speedscope";
 /// Names the format in its files.
@@ -35,7 +35,7 @@ const ACTIVE_PROFILE: &str = "speedscope activeProfileIndex";
 /// Whether a speedscope file can begin with `bytes`: it is a JSON object.
 #[must_use]
 pub fn begins(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start().starts_with(b"{")
+    begins_object(bytes)
 }
 
 /// Whether `bytes` look like a speedscope file: a JSON object that names the schema, or has profiles and a shared table of

@@ -19,6 +19,7 @@ use super::scan::{self, End, Events, Text, Value};
 use super::time::nanos_of_micros;
 use crate::format::ReadError;
 use crate::format::import_report::ImportReport;
+use crate::format::json_keys;
 
 /// A duration that is not there.
 const NO_DURATION: i64 = i64::MIN;
@@ -166,7 +167,7 @@ impl<'a> EventTable<'a> {
 
     /// The same, with notes of what was odd about the text.
     pub(super) fn read_with(text: &'a [u8], report: &mut ImportReport) -> Result<Self, ReadError> {
-        let start = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+        let start = json_keys::start(text);
         if !start.starts_with(b"[") && !start.starts_with(b"{") {
             return Err(ReadError::Syntax {
                 offset: text.len() - start.len(),
