@@ -10,6 +10,7 @@ use super::fixtures;
 
 mod files;
 mod hostile;
+mod slice_list;
 
 fn text(path: &str) -> Vec<u8> {
     let bytes = fixtures::bytes(&format!("trace/{path}"));
