@@ -31,6 +31,7 @@ pub mod document;
 pub mod flows;
 pub mod headless;
 pub mod jobs;
+mod latest;
 pub mod loading;
 pub mod local_sources;
 pub mod lod;

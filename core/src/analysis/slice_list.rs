@@ -106,6 +106,12 @@ fn sum(Nanos(left): Nanos, Nanos(right): Nanos) -> Nanos {
 }
 
 impl SliceRow {
+    /// Their mean duration.
+    #[must_use]
+    pub fn mean(&self) -> Nanos {
+        Nanos(i64::try_from(self.count).map_or(0, |count| self.durations.0.checked_div(count).unwrap_or(0)))
+    }
+
     fn new(slices: &SliceTable, first: usize) -> Self {
         Self {
             name: slices.name[first],

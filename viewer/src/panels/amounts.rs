@@ -1,6 +1,7 @@
 //! Amounts as the tables write them, and the titles that say what they count.
 
 use traceview_core::analysis::{Amount, Measure, Unit, Whole};
+use traceview_core::model::Nanos;
 use traceview_core::report::{format_amount, format_percent};
 
 use crate::widget::{ColumnKind, TableColumn};
@@ -136,7 +137,8 @@ impl Words {
     }
 }
 
-fn column(key: &'static str, title: &str, record_title: String, hint: String, width: f32) -> TableColumn {
+/// A column of numbers.
+pub(super) fn column(key: &'static str, title: &str, record_title: String, hint: String, width: f32) -> TableColumn {
     let kind = ColumnKind::Number;
     TableColumn { key, title: title.to_owned(), record_title, hint, width, kind, sortable: true }
 }
@@ -158,6 +160,12 @@ pub(super) fn grouped(number: u64) -> String {
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A time as an amount.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+pub(super) fn float(Nanos(time): Nanos) -> f64 {
+    time as f64
 }
 
 /// A number of samples; nothing where there is none.

@@ -53,38 +53,50 @@ pub(super) fn listed(ui: &mut Ui, context: &mut PanelContext<'_>) -> Option<Arc<
             Some(nothing) => nothing,
         },
     };
-    ui.vertical_centered(|ui| {
-        ui.add_space((ui.available_height() / 3.0).min(60.0));
-        ui.label(RichText::new(nothing.reason).size(15.0));
-        if let Some(more) = nothing.more {
-            ui.label(RichText::new(more).color(context.theme.weak_text));
-        }
-        ui.add_space(6.0);
-        for (title, action) in nothing.ways_out {
-            if ui.button(title).clicked() {
-                context.actions.push(action);
-            }
-        }
-    });
+    nothing.show(ui, context);
     None
 }
 
 /// Why nothing is listed.
 #[derive(Debug, Default)]
-struct Nothing {
+pub(super) struct Nothing {
     reason: String,
-    more: Option<&'static str>,
     ways_out: Vec<(&'static str, Action)>,
 }
 
 impl Nothing {
-    fn new(reason: impl Into<String>) -> Self {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..Self::default() }
     }
 
-    fn or(mut self, title: &'static str, action: Action) -> Self {
+    pub(super) fn or(mut self, title: &'static str, action: Action) -> Self {
         self.ways_out.push((title, action));
         self
+    }
+
+    /// With ways to what else there is.
+    pub(super) fn or_more_than(mut self, selection: &analysis::Selection) -> Self {
+        if selection.range != TimeRange::ALL {
+            self = self.or("Count the whole time", Action::SelectRange(None));
+        }
+        if selection.threads.is_some() {
+            self = self.or("Count all threads", Action::SelectAllThreads);
+        }
+        self
+    }
+
+    /// Says so where a table would be.
+    pub(super) fn show(self, ui: &mut Ui, context: &mut PanelContext<'_>) {
+        ui.vertical_centered(|ui| {
+            ui.add_space((ui.available_height() / 3.0).min(60.0));
+            ui.label(RichText::new(self.reason).size(15.0));
+            ui.add_space(6.0);
+            for (title, action) in self.ways_out {
+                if ui.button(title).clicked() {
+                    context.actions.push(action);
+                }
+            }
+        });
     }
 }
 
@@ -136,17 +148,13 @@ fn why_nothing(document: &Document, tables: &Tables) -> Option<Nothing> {
         "The functions that match the search were not seen in these threads and this time."
     };
     let nothing = Nothing::new(reason).or("Clear the search", Action::Search(String::new()));
-    Some(ways_to_more(nothing, &tables.counted.selection))
+    Some(nothing.or_more_than(&tables.counted.selection))
 }
 
 fn why_nothing_selected(document: &Document, selection: &analysis::Selection, measure: Measure) -> Nothing {
     let threads = &document.profile.threads;
     if threads.iter().all(|thread| thread.samples.is_empty() && thread.waits.is_empty()) {
-        let mut nothing = Nothing::new("This profile has no samples.");
-        if threads.iter().any(|thread| !thread.slices.is_empty()) {
-            nothing.more = Some("It has slices: the flame chart shows them.");
-        }
-        return nothing;
+        return Nothing::new("This profile has no samples.");
     }
     let things = match measure {
         Measure::Cpu | Measure::Samples | Measure::Weights | Measure::Value(_) => "samples",
@@ -154,6 +162,15 @@ fn why_nothing_selected(document: &Document, selection: &analysis::Selection, me
         Measure::Slices => "slices",
         Measure::Wall => "samples or waits",
     };
+    let nothing = none_of(document, selection, things);
+    match measure {
+        Measure::Cpu => nothing,
+        _ => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
+    }
+}
+
+/// There are no `things` in what is selected.
+pub(super) fn none_of(document: &Document, selection: &analysis::Selection, things: &str) -> Nothing {
     let in_threads = if selection.threads.is_some() { " in the selected threads" } else { "" };
     let nothing = if selection.range == TimeRange::ALL {
         Nothing::new(format!("No {things}{in_threads}."))
@@ -161,21 +178,7 @@ fn why_nothing_selected(document: &Document, selection: &analysis::Selection, me
         let [start, end] = range_ends(selection.range, document.extent);
         Nothing::new(format!("No {things} between {start} and {end}{in_threads}."))
     };
-    let nothing = ways_to_more(nothing, selection);
-    match measure {
-        Measure::Cpu => nothing,
-        _ => nothing.or("Count CPU time", Action::Measure(Measure::Cpu)),
-    }
-}
-
-fn ways_to_more(mut nothing: Nothing, selection: &analysis::Selection) -> Nothing {
-    if selection.range != TimeRange::ALL {
-        nothing = nothing.or("Count the whole time", Action::SelectRange(None));
-    }
-    if selection.threads.is_some() {
-        nothing = nothing.or("Count all threads", Action::SelectAllThreads);
-    }
-    nothing
+    nothing.or_more_than(selection)
 }
 
 /// `CPU time 1.64 s · all 8 threads · 1.20 s – 2.85 s · 14,902 samples`. The window's title says how many samples there
@@ -183,38 +186,43 @@ fn ways_to_more(mut nothing: Nothing, selection: &analysis::Selection) -> Nothin
 fn sentence(document: &Document, tables: &Tables) -> String {
     let whole = tables.whole();
     let selection = &tables.counted.selection;
+    let part = part(document, selection);
+    let is_all = selection.range == TimeRange::ALL
+        && selection.thread_ids(&document.profile).len() == document.profile.threads.len();
+    let subject = capital(Words::new(whole).subject());
+    let samples = grouped(whole.total.samples);
+    match whole.measure {
+        Measure::Samples => format!("{subject}: {samples} · {part}"),
+        Measure::OffCpu => {
+            format!("{subject} {} · {part} · {samples} waits", format_amount(whole.total.value, whole.unit))
+        }
+        Measure::Wall | Measure::Slices => {
+            format!("{subject} {} · {part}", format_amount(whole.total.value, whole.unit))
+        }
+        Measure::Cpu | Measure::Weights | Measure::Value(_) => {
+            let amount = format_amount(whole.total.value, whole.unit);
+            if is_all {
+                return format!("{subject} {amount} · {part}");
+            }
+            let plural = if whole.total.samples == 1 { "" } else { "s" };
+            format!("{subject} {amount} · {part} · {samples} sample{plural}")
+        }
+    }
+}
+
+/// Which threads and time are counted: `all 8 threads · 1.20 s – 2.85 s`.
+pub(super) fn part(document: &Document, selection: &analysis::Selection) -> String {
     let all = document.profile.threads.len();
-    let some_threads = selection.thread_ids(&document.profile);
-    let threads = match some_threads.as_slice() {
+    let threads = match selection.thread_ids(&document.profile).as_slice() {
         [one] => format!("thread {}", document.thread_name(*one)),
         some if some.len() == all => format!("all {all} threads"),
         some => format!("{} of {all} threads", some.len()),
     };
-    let time = if selection.range == TimeRange::ALL {
-        "whole time".to_owned()
-    } else {
-        let [start, end] = range_ends(selection.range, document.extent);
-        format!("{start} – {end}")
-    };
-    let subject = capital(Words::new(whole).subject());
-    let samples = grouped(whole.total.samples);
-    match whole.measure {
-        Measure::Samples => format!("{subject}: {samples} · {threads} · {time}"),
-        Measure::OffCpu => {
-            format!("{subject} {} · {threads} · {time} · {samples} waits", format_amount(whole.total.value, whole.unit))
-        }
-        Measure::Wall | Measure::Slices => {
-            format!("{subject} {} · {threads} · {time}", format_amount(whole.total.value, whole.unit))
-        }
-        Measure::Cpu | Measure::Weights | Measure::Value(_) => {
-            let amount = format_amount(whole.total.value, whole.unit);
-            if selection.range == TimeRange::ALL && some_threads.len() == all {
-                return format!("{subject} {amount} · {threads} · {time}");
-            }
-            let plural = if whole.total.samples == 1 { "" } else { "s" };
-            format!("{subject} {amount} · {threads} · {time} · {samples} sample{plural}")
-        }
+    if selection.range == TimeRange::ALL {
+        return format!("{threads} · whole time");
     }
+    let [start, end] = range_ends(selection.range, document.extent);
+    format!("{threads} · {start} – {end}")
 }
 
 fn explanation(tables: &Tables) -> String {

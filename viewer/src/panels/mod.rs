@@ -4,6 +4,7 @@ pub mod call_tree;
 pub mod details;
 pub mod flame_chart;
 pub mod functions;
+pub mod slices;
 pub mod timeline;
 
 mod amounts;
@@ -84,6 +85,8 @@ pub struct PanelRow {
     pub title: &'static str,
     /// Where it is.
     pub place: Place,
+    /// Whether it has anything to show of a document.
+    pub has: fn(&Document) -> bool,
     /// Makes one for a document.
     pub create: fn() -> Box<dyn Panel>,
 }
@@ -94,28 +97,56 @@ pub const PANELS: &[PanelRow] = &[
         name: "timeline",
         title: "Timeline",
         place: Place::Top,
+        has: |_| true,
         create: || Box::<timeline::Timeline>::default(),
     },
     PanelRow {
         name: "flame-chart",
         title: "Flame chart",
         place: Place::Middle,
+        has: |_| true,
         create: || Box::<flame_chart::FlameChart>::default(),
     },
     PanelRow {
         name: "functions",
         title: "Functions",
         place: Place::Tab,
+        has: has_stacks,
         create: || Box::<functions::Functions>::default(),
     },
     PanelRow {
         name: "call-tree",
         title: "Call tree",
         place: Place::Tab,
+        has: has_stacks,
         create: || Box::<call_tree::CallTree>::default(),
     },
-    PanelRow { name: "details", title: "Details", place: Place::Side, create: || Box::<details::Details>::default() },
+    PanelRow {
+        name: "slices",
+        title: "Slices",
+        place: Place::Tab,
+        has: |document| document.profile.threads.iter().any(|thread| !thread.slices.is_empty()),
+        create: || Box::<slices::Slices>::default(),
+    },
+    PanelRow {
+        name: "details",
+        title: "Details",
+        place: Place::Side,
+        has: |_| true,
+        create: || Box::<details::Details>::default(),
+    },
 ];
+
+/// The tabs that have something to show of `document`; the first ones, which say that there is nothing, if none has.
+pub fn tabs_of(document: &Document) -> Vec<&'static PanelRow> {
+    let tabs = || PANELS.iter().filter(|row| row.place == Place::Tab);
+    let full: Vec<&PanelRow> = tabs().filter(|row| (row.has)(document)).collect();
+    if full.is_empty() { tabs().take(1).collect() } else { full }
+}
+
+fn has_stacks(document: &Document) -> bool {
+    document.profile.threads.iter().any(|thread| !thread.samples.is_empty() || !thread.waits.is_empty())
+}
 
 /// How wide the names at the left of everything with a time axis are, in points.
 pub const GUTTER: f32 = 168.0;

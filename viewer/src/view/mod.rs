@@ -23,7 +23,7 @@ use crate::command::Command;
 use crate::document::Document;
 use crate::jobs::Jobs;
 use crate::loading::{self, Loading};
-use crate::panels::{PANELS, Place};
+use crate::panels::{PANELS, Place, tabs_of};
 use crate::theme::Theme;
 use dialogs::Dialog;
 use open_document::OpenDocument;
@@ -248,7 +248,12 @@ impl Viewer {
             Command::LightTheme => self.set_theme(ThemeChoice::Light, context),
             Command::DarkTheme => self.set_theme(ThemeChoice::Dark, context),
             Command::ResetLayout => open_document::reset_layout(context),
-            Command::NextPanel => self.settings.next_table(),
+            Command::NextPanel => {
+                if let Some(document) = self.document() {
+                    let tabs = tabs_of(document);
+                    self.settings.next_table(&tabs);
+                }
+            }
             Command::Find => self.focus_search = true,
             other => {
                 if let Some(Content::Open(open)) = self.tabs.get_mut(self.active).map(|tab| &mut tab.content) {

@@ -16,7 +16,7 @@ use crate::document::Document;
 use crate::flows::Way;
 use crate::jobs::{Job, Jobs, Poll, Progress};
 use crate::markers;
-use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, timeline};
+use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, tabs_of, timeline};
 use crate::selection::{Picked, PickedKind};
 use crate::theme::Theme;
 use crate::widget::{TimeAxis, TimeView};
@@ -391,6 +391,7 @@ impl OpenDocument {
         let mut pointed = None;
         let Face { document, analyses, panels, row_bottoms } =
             Face::shown(&mut self.own, &mut self.folded, &self.state);
+        let tabs = tabs_of(document);
         let mut context = PanelContext {
             document,
             selection: self.state.selection(),
@@ -421,16 +422,17 @@ impl OpenDocument {
             let side = EguiPanel::right("details").resizable(true).default_size(270.0).min_size(160.0);
             side.show(ui, |ui| draw(ui, &|row| row.place == Place::Side, whole));
             ui.horizontal(|ui| {
-                for row in PANELS.iter().filter(|row| row.place == Place::Tab) {
-                    if tab(ui, theme, settings.table == row.name, row.title) {
+                for row in &tabs {
+                    if tab(ui, theme, row.name == settings.shown(&tabs), row.title) {
                         row.name.clone_into(&mut settings.table);
                     }
                 }
                 ui.separator();
-                let is_shown = |row: &PanelRow| row.place == Place::Tab && row.name == settings.table;
-                draw(ui, &is_shown, |panel, ui, context| panel.head(ui, context));
+                let shown = settings.shown(&tabs);
+                draw(ui, &|row| row.name == shown, |panel, ui, context| panel.head(ui, context));
             });
-            draw(ui, &|row| row.place == Place::Tab && row.name == settings.table, whole);
+            let shown = settings.shown(&tabs);
+            draw(ui, &|row| row.name == shown, whole);
         });
         CentralPanel::default().frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Middle, whole));
         self.pointer = pointed;

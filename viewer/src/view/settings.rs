@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::ThemePreference;
 use serde::{Deserialize, Serialize};
 
-use crate::panels::{PANELS, Place};
+use crate::panels::{PANELS, PanelRow, Place};
 
 /// What is kept from one time to the next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -49,12 +49,18 @@ impl Settings {
         self.recent.truncate(MOST_RECENT);
     }
 
-    /// Shows the next tab of tables.
-    pub(super) fn next_table(&mut self) {
-        let tabs: Vec<&str> = PANELS.iter().filter(|panel| panel.place == Place::Tab).map(|panel| panel.name).collect();
-        let at = tabs.iter().position(|name| *name == self.table).map_or(0, |at| at + 1);
-        if let Some(name) = tabs.get(at % tabs.len().max(1)) {
-            (*name).clone_into(&mut self.table);
+    /// Which of `tabs` is shown: the one that the person chose last, if it is one of them.
+    pub(super) fn shown(&self, tabs: &[&'static PanelRow]) -> &'static str {
+        let chosen = tabs.iter().find(|row| row.name == self.table);
+        chosen.or(tabs.first()).map_or("", |row| row.name)
+    }
+
+    /// Shows the next one of `tabs`.
+    pub(super) fn next_table(&mut self, tabs: &[&'static PanelRow]) {
+        let shown = self.shown(tabs);
+        let at = tabs.iter().position(|row| row.name == shown).map_or(0, |at| at + 1);
+        if let Some(row) = tabs.get(at % tabs.len().max(1)) {
+            row.name.clone_into(&mut self.table);
         }
     }
 }
@@ -88,11 +94,27 @@ mod tests {
 
     #[test]
     fn tables_follow_each_other_in_a_circle() {
+        let tabs: Vec<&PanelRow> = PANELS.iter().filter(|row| row.place == Place::Tab).collect();
         let mut settings = Settings::default();
         let first = settings.table.clone();
-        settings.next_table();
-        assert_ne!(settings.table, first);
-        settings.next_table();
+        let shown: Vec<&str> = tabs
+            .iter()
+            .map(|_| {
+                settings.next_table(&tabs);
+                settings.shown(&tabs)
+            })
+            .collect();
+        let mut expected: Vec<&str> = tabs.iter().map(|row| row.name).collect();
+        expected.rotate_left(1);
+        assert_eq!(shown, expected);
         assert_eq!(settings.table, first);
+    }
+
+    #[test]
+    fn a_table_that_a_profile_has_not_is_not_shown_but_remembered() {
+        let tabs: Vec<&PanelRow> = PANELS.iter().filter(|row| row.place == Place::Tab).collect();
+        let settings = Settings { table: tabs[0].name.to_owned(), ..Settings::default() };
+        assert_eq!(settings.shown(&tabs[1..]), tabs[1].name);
+        assert_eq!(settings.shown(&tabs), tabs[0].name);
     }
 }

@@ -12,26 +12,27 @@ use egui::Ui;
 use traceview_core::model::FunctionId;
 use traceview_core::report::format_percent;
 
-use self::order::{Order, Ordered};
+use self::order::Ordered;
 use self::rows::Rows;
 use super::amounts::grouped;
 use super::{Panel, PanelContext, counted};
 use crate::action::Action;
 use crate::analyses::Tables;
+use crate::latest::Latest;
 use crate::widget::{Sort, Table};
 
 /// The panel.
 #[derive(Debug)]
 pub struct Functions {
     sort: Sort,
-    order: Order,
+    order: Latest<Ordered>,
     /// The selected function and the row where it was found.
     located: Option<(Arc<Ordered>, FunctionId, Option<usize>)>,
 }
 
 impl Default for Functions {
     fn default() -> Self {
-        Self { sort: Sort { key: "self", descending: true }, order: Order::default(), located: None }
+        Self { sort: Sort { key: "self", descending: true }, order: Latest::default(), located: None }
     }
 }
 
@@ -42,7 +43,7 @@ impl Panel for Functions {
 
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         let Some(tables) = counted::listed(ui, context) else { return };
-        self.order.update(context.document, &tables, self.sort, context.jobs);
+        order::update(&mut self.order, context.document, &tables, self.sort, context.jobs);
         let Some(ordered) = self.order.newest() else {
             ui.label("Sorting…");
             return;

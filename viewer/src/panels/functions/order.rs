@@ -8,16 +8,10 @@ use traceview_core::model::FunctionId;
 
 use crate::analyses::Tables;
 use crate::document::Document;
-use crate::jobs::{Job, Jobs, Poll};
+use crate::jobs::Jobs;
+use crate::latest::Latest;
 use crate::panels::labels;
 use crate::widget::Sort;
-
-/// The newest order of the rows. While a new one is made the old one stays.
-#[derive(Debug, Default)]
-pub(super) struct Order {
-    newest: Option<Arc<Ordered>>,
-    job: Option<Job<Ordered>>,
-}
 
 /// Tables with the rows that are listed of their functions.
 #[derive(Debug)]
@@ -30,39 +24,21 @@ pub(super) struct Ordered {
 /// Fewer rows are sorted well within a frame.
 const SORTED_AT_ONCE: usize = 2_000;
 
-impl Order {
-    /// Takes what has been sorted, and has sorted what is missing.
-    pub(super) fn update(&mut self, document: &Arc<Document>, tables: &Arc<Tables>, sort: Sort, jobs: &Jobs) {
-        self.receive();
-        let at_hand = |ordered: &Arc<Ordered>| ordered.sort == sort && Arc::ptr_eq(&ordered.tables, tables);
-        if self.newest.as_ref().is_some_and(at_hand) {
-            self.job = None;
-            return;
-        }
-        if tables.functions.rows.len() <= SORTED_AT_ONCE {
-            self.newest = Some(Arc::new(Ordered::new(document, Arc::clone(tables), sort)));
-            self.job = None;
-        } else if self.job.is_none() {
-            let (document, tables) = (Arc::clone(document), Arc::clone(tables));
-            self.job = Some(jobs.start("sort", move |_| Ordered::new(&document, tables, sort)));
-            self.receive();
-        }
-    }
-
-    pub(super) fn newest(&self) -> Option<Arc<Ordered>> {
-        self.newest.clone()
-    }
-
-    fn receive(&mut self) {
-        match self.job.as_ref().map(Job::poll) {
-            Some(Poll::Ready(ordered)) => {
-                self.newest = Some(Arc::new(ordered));
-                self.job = None;
-            }
-            Some(Poll::Lost) => self.job = None,
-            Some(Poll::Pending) | None => {}
-        }
-    }
+/// Has the rows of `tables` sorted, if they are not.
+pub(super) fn update(
+    order: &mut Latest<Ordered>,
+    document: &Arc<Document>,
+    tables: &Arc<Tables>,
+    sort: Sort,
+    jobs: &Jobs,
+) {
+    let is_wanted = |ordered: &Ordered| ordered.sort == sort && Arc::ptr_eq(&ordered.tables, tables);
+    order.update(is_wanted, || {
+        let is_quick = tables.functions.rows.len() <= SORTED_AT_ONCE;
+        let (document, tables) = (Arc::clone(document), Arc::clone(tables));
+        let jobs = if is_quick { &Jobs::immediate() } else { jobs };
+        jobs.start("sort", move |_| Ordered::new(&document, tables, sort))
+    });
 }
 
 impl Ordered {
