@@ -1,7 +1,7 @@
 //! What reading and writing large files costs, one core:
 //!
 //! ```sh
-//! cargo bench -p traceview-core --bench formats          # Firefox profiles of 25 and 100 MB
+//! cargo bench -p traceview-core --bench formats          # Firefox profiles of 25 and 100 MB, and the one of 681 threads
 //! cargo bench -p traceview-core --bench formats -- 400   # of 400 MB
 //! ```
 //!
@@ -14,8 +14,13 @@ mod firefox;
 mod measure;
 
 use std::error::Error;
+use std::io::Read;
+use std::path::Path;
 
 use measure::{Case, Figures};
+
+const FIXTURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/gecko/samply-0.13-cargo-build-large.json.gz");
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -25,22 +30,34 @@ fn main() -> Outcome {
         return measure::run_case(case, path);
     }
     let sizes = args.iter().map(|arg| arg.parse()).collect::<Result<Vec<usize>, _>>()?;
-    for megabytes in if sizes.is_empty() { vec![25, 100] } else { sizes } {
-        let directory = measure::scratch_directory()?;
-        let path = directory.join("profile.json");
+    let directory = measure::scratch_directory()?;
+    let path = directory.join("profile.json");
+    for megabytes in if sizes.is_empty() { &[25, 100] } else { &sizes[..] } {
         let size = firefox::generate(&path, megabytes << 20)?;
         println!("a Firefox profile of {:.1} MB:", size as f64 / 1e6);
-        let ours = measure::child(Case::Read, &path)?;
-        report("read into the model", &ours, size, None);
-        report("  serde_json::Value", &measure::child(Case::Value, &path)?, size, Some(&ours));
-        match measure::node(&path)? {
-            Some(node) => report("  JSON.parse of Node", &node, size, Some(&ours)),
-            None => println!("  JSON.parse of Node: skipped, there is no node"),
-        }
-        let write = measure::child(Case::Write, &path)?;
-        report("write version 64, not compressed", &write, write.bytes, None);
-        std::fs::remove_dir_all(directory)?;
+        compare(&path, size)?;
     }
+    if sizes.is_empty() {
+        // Each thread has tables of its own.
+        let mut text = Vec::new();
+        flate2::read::MultiGzDecoder::new(&std::fs::read(FIXTURE)?[..]).read_to_end(&mut text)?;
+        std::fs::write(&path, &text)?;
+        println!("681 threads, {:.1} MB:", text.len() as f64 / 1e6);
+        compare(&path, text.len())?;
+    }
+    Ok(std::fs::remove_dir_all(directory)?)
+}
+
+fn compare(path: &Path, size: usize) -> Outcome {
+    let ours = measure::child(Case::Read, path)?;
+    report("read into the model", &ours, size, None);
+    report("  serde_json::Value", &measure::child(Case::Value, path)?, size, Some(&ours));
+    match measure::node(path)? {
+        Some(node) => report("  JSON.parse of Node", &node, size, Some(&ours)),
+        None => println!("  JSON.parse of Node: skipped, there is no node"),
+    }
+    let write = measure::child(Case::Write, path)?;
+    report("write version 64, not compressed", &write, write.bytes, None);
     Ok(())
 }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use super::json_scan::{Scalar, Scan, Scanner};
+
 /// A JSON number as it was written: whole or fractional.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::format) enum Number {
@@ -134,9 +136,43 @@ impl<'de> Deserialize<'de> for Index {
     }
 }
 
+impl<'a> Scan<'a> for Number {
+    #[inline]
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        match scanner.scalar() {
+            Some(Scalar::Whole(value)) => Some(Self::Integer(value)),
+            Some(Scalar::Real(value)) => Some(Self::Float(value)),
+            Some(Scalar::Null | Scalar::Bool(_)) => None,
+            None => scanner.by_serde(),
+        }
+    }
+}
+
+impl<'a> Scan<'a> for Text {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        match scanner.plain_string() {
+            Some(text) => Some(Self(text.to_owned())),
+            None => scanner.by_serde(),
+        }
+    }
+}
+
+impl<'a> Scan<'a> for Index {
+    #[inline]
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        match scanner.scalar() {
+            Some(Scalar::Whole(value)) => Some(Self(u32::try_from(value).ok())),
+            Some(Scalar::Real(_) | Scalar::Null) => Some(Self(None)),
+            Some(Scalar::Bool(_)) => None,
+            None => scanner.by_serde(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::json_scan;
 
     #[test]
     fn numbers_keep_their_kind_and_every_bit() {
@@ -161,11 +197,13 @@ mod tests {
 
     #[test]
     fn what_is_no_index_is_none() {
-        let indices: Vec<Index> = serde_json::from_str("[0, 4294967295, 4294967296, -1, 0.5, null]").expect("numbers");
+        let text = "[0, 4294967295, 4294967296, -1, 0.5, null, 1e3, -0]";
+        let indices: Vec<Index> = serde_json::from_str(text).expect("numbers");
         assert_eq!(
             indices.iter().map(|index| index.0).collect::<Vec<_>>(),
-            [Some(0), Some(u32::MAX), None, None, None, None]
+            [Some(0), Some(u32::MAX), None, None, None, None, None, None]
         );
+        assert_eq!(json_scan::scan_all::<Vec<Index>>(text), Some(indices));
         assert!(serde_json::from_str::<Index>("\"0\"").is_err());
     }
 }

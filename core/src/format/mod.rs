@@ -16,6 +16,7 @@ mod import_report;
 mod input;
 mod json_error;
 mod json_keys;
+mod json_scan;
 mod json_value;
 mod omissions;
 mod text_lines;

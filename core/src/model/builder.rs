@@ -5,12 +5,14 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::check::{self, Invalid};
+use super::row_index::RowIndex;
 use super::stack_index::StackIndex;
+use super::stack_merge;
 use super::{
-    Category, Crate, CrateId, Frame, FrameId, Function, FunctionId, Library, LibraryId, Mapping, Meta, NativeSymbol,
-    NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, ScriptFrame, ScriptFrameId, Source,
-    SourceId, SourceLocation, SourceLocationId, StackId, StandardCategory, StringId, Tables, Thread, ThreadId,
-    ValueType, ValueTypeId,
+    Category, Crate, CrateId, Frame, FrameId, FrameTable, Function, FunctionId, FunctionTable, Library, LibraryId,
+    Mapping, Meta, NativeSymbol, NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId,
+    ScriptFrame, ScriptFrameId, Source, SourceId, SourceLocation, SourceLocationId, StackId, StackTable,
+    StandardCategory, StringId, Tables, Thread, ThreadId, ValueType, ValueTypeId,
 };
 use super::{Counter, Field, FlowMember, Label, LabelSetId, MarkerSchema, MarkerSchemaId};
 
@@ -26,8 +28,8 @@ pub struct ProfileBuilder {
     source_locations: FxHashMap<SourceLocation, SourceLocationId>,
     script_frames: FxHashMap<ScriptFrame, ScriptFrameId>,
     native_symbols: FxHashMap<NativeSymbol, NativeSymbolId>,
-    functions: FxHashMap<Function, FunctionId>,
-    frames: FxHashMap<Frame, FrameId>,
+    functions: RowIndex,
+    frames: RowIndex,
     stacks: StackIndex,
     value_types: FxHashMap<ValueType, ValueTypeId>,
     label_sets: FxHashMap<Vec<Label>, LabelSetId>,
@@ -64,15 +66,21 @@ impl ProfileBuilder {
     /// All of `profile` but its stacks. Samples, waits and markers carry those until they are
     /// [replaced](Self::replace_stacks).
     pub fn with_stacks_to_replace(profile: &Profile) -> Self {
-        let tables = Tables { stacks: super::StackTable::default(), ..profile.tables.clone() };
-        let functions = (0..tables.functions.len()).map(FunctionId::new);
-        let frames = (0..tables.frames.len()).map(FrameId::new);
-        Self {
-            functions: functions.map(|id| (tables.functions.get(id), id)).collect(),
-            frames: frames.map(|id| (tables.frames.get(id), id)).collect(),
-            tables,
-            ..Self::default()
+        let tables = Tables {
+            stacks: StackTable::default(),
+            functions: FunctionTable::default(),
+            frames: FrameTable::default(),
+            ..profile.tables.clone()
+        };
+        let mut builder = Self { tables, ..Self::default() };
+        // No two are equal: they keep their ids.
+        for id in (0..profile.functions.len()).map(FunctionId::new) {
+            builder.function(profile.functions.get(id));
         }
+        for id in (0..profile.frames.len()).map(FrameId::new) {
+            builder.frame(profile.frames.get(id));
+        }
+        builder
     }
 
     /// Replaces the stacks that samples, waits and markers carry by those in `stacks`, by their old ids.
@@ -216,24 +224,40 @@ impl ProfileBuilder {
 
     /// The id of an equal function, added if new.
     pub fn function(&mut self, row: Function) -> FunctionId {
-        intern!(self.functions, row, self.tables.functions.push(row))
+        let functions = &mut self.tables.functions;
+        self.functions.intern(functions, &row, |table, id, row| table.get(id) == *row, |table| table.push(row))
     }
 
     /// The id of an equal frame, added if new.
     pub fn frame(&mut self, row: Frame) -> FrameId {
-        intern!(self.frames, row, self.tables.frames.push(row))
-    }
-
-    /// Makes room for that many more stacks.
-    pub fn reserve_stacks(&mut self, count: usize) {
-        self.stacks.reserve(count, &self.tables.stacks);
-        self.tables.stacks.prefix.reserve(count);
-        self.tables.stacks.frame.reserve(count);
+        let frames = &mut self.tables.frames;
+        self.frames.intern(frames, &row, |table, id, row| table.get(id) == *row, |table| table.push(row))
     }
 
     /// The stack in which `prefix` calls `frame`, added if new.
     pub fn stack(&mut self, prefix: Option<StackId>, frame: FrameId) -> StackId {
         self.stacks.intern(&mut self.tables.stacks, prefix, frame)
+    }
+
+    /// Adds a whole table of stacks, whose callers stand before them in the same table. Gives the stack that each row became;
+    /// `None` if each is the one with its number: so it is if these are the first stacks and no two of them are equal.
+    ///
+    /// # Panics
+    /// If a caller does not stand before its callee, or one column is longer than the other.
+    pub fn add_stacks(&mut self, mut rows: StackTable) -> Option<Vec<StackId>> {
+        if self.tables.stacks.is_empty() {
+            let moved = stack_merge::merge_equal(&mut rows);
+            self.stacks = StackIndex::default();
+            self.tables.stacks = rows;
+            return moved;
+        }
+        assert_eq!(rows.prefix.len(), rows.frame.len(), "columns of one table");
+        let mut ids: Vec<StackId> = Vec::with_capacity(rows.len());
+        for (prefix, frame) in rows.prefix.iter().zip(&rows.frame) {
+            let prefix = prefix.map(|prefix| ids[prefix.index()]);
+            ids.push(self.stack(prefix, *frame));
+        }
+        Some(ids)
     }
 
     /// Calls a frame from each of `stacks`: `stacks[n]` becomes the stack in which it calls `frames[n]`, added if new. For
@@ -293,6 +317,33 @@ mod tests {
         assert_eq!(profile.leaf_function(leaf), work);
         assert_eq!(profile.stacks.ancestors(leaf).collect::<Vec<_>>(), [leaf, root]);
         assert_eq!(profile.categories[StandardCategory::Kernel.id().index()].color, StandardCategory::Kernel.color());
+    }
+
+    #[test]
+    fn tables_of_stacks_keep_their_rows_if_they_can() {
+        let mut builder = ProfileBuilder::new();
+        let frames = ["a", "b"].map(|name| {
+            let name = builder.string(name);
+            let function = builder.function(Function::named(name));
+            builder.frame(Frame::of(function))
+        });
+        let [a, b] = frames;
+        let id = StackId::new;
+        let table = |rows: &[(Option<usize>, FrameId)]| StackTable {
+            prefix: rows.iter().map(|(prefix, _)| prefix.map(id)).collect(),
+            frame: rows.iter().map(|(_, frame)| *frame).collect(),
+        };
+        let first = table(&[(None, a), (Some(0), b), (Some(0), a), (None, b), (Some(1), b)]);
+        assert_eq!(builder.add_stacks(first.clone()), None);
+        assert_eq!(builder.tables().stacks, first);
+        // Others find them, and are found.
+        assert_eq!(builder.stack(Some(id(1)), b), id(4));
+        let second = table(&[(None, b), (Some(0), b), (None, a), (Some(2), b)]);
+        assert_eq!(builder.add_stacks(second), Some([3, 5, 0, 1].map(id).to_vec()));
+
+        let mut builder = ProfileBuilder::new();
+        let twice = table(&[(None, a), (None, a), (Some(1), b), (Some(0), b)]);
+        assert_eq!(builder.add_stacks(twice), Some([0, 0, 1, 1].map(id).to_vec()));
     }
 
     #[test]

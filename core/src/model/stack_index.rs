@@ -9,7 +9,8 @@ use super::stack::StackTable;
 /// it takes to compare: a row is found by looking at one place in memory, nearly always.
 #[derive(Debug, Default)]
 pub(super) struct StackIndex {
-    /// Rows at or behind the place that their hash chooses, in the first that was free. As many as a power of two.
+    /// Rows at or behind the place that their hash chooses, in the first that was free. As many as a power of two; none as
+    /// long as no row had to be found.
     places: Vec<Option<Place>>,
 }
 
@@ -24,11 +25,12 @@ struct Place {
 const FEWEST: usize = 64;
 
 impl StackIndex {
-    /// The row of `stacks` in which `prefix` calls `frame`, added if new. All other rows were added here too.
+    /// The row of `stacks` in which `prefix` calls `frame`, added if new. All other rows were added here too, or before the
+    /// first one was.
     #[inline]
     pub(super) fn intern(&mut self, stacks: &mut StackTable, prefix: Option<StackId>, frame: FrameId) -> StackId {
         if stacks.len() >= self.places.len() / 5 * 4 {
-            self.rebuild((self.places.len() * 2).max(FEWEST), stacks);
+            self.rebuild((self.places.len() * 2).max(places_for(stacks.len() + 1)), stacks);
         }
         let mask = self.places.len() - 1;
         let mut index = hash(prefix, frame) & mask;
@@ -54,15 +56,6 @@ impl StackIndex {
         std::hint::black_box(rows.fold(0, |all, row| all ^ row));
     }
 
-    /// Makes room for that many stacks more than there are.
-    pub(super) fn reserve(&mut self, more: usize, stacks: &StackTable) {
-        // At most four of five places are taken.
-        let len = ((stacks.len() + more) / 4 * 5 + 5).next_power_of_two();
-        if len > self.places.len() {
-            self.rebuild(len.max(FEWEST), stacks);
-        }
-    }
-
     /// Makes the table anew with `len` places.
     #[cold]
     fn rebuild(&mut self, len: usize, stacks: &StackTable) {
@@ -78,6 +71,11 @@ impl StackIndex {
             self.places[index] = Some(Place { row: StackId::new(row), prefix, frame });
         }
     }
+}
+
+/// How many places `rows` rows need: at most four of five are taken.
+fn places_for(rows: usize) -> usize {
+    (rows / 4 * 5 + 5).next_power_of_two().max(FEWEST)
 }
 
 /// Spreads what differs in a few low bits over all bits (the finalizer of MurmurHash3).

@@ -48,9 +48,16 @@ impl Nanos {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-fn nanos_of_millis(millis: f64) -> Option<i64> {
-    let nanos = (millis * 1e6).round_ties_even();
+fn whole(nanos: f64) -> Option<i64> {
+    // Doubles from here to twice this are the whole numbers. What is added to it is rounded to one of them, without the
+    // call that rounding takes on processors of the oldest kind.
+    const WHOLE: f64 = (1_u64 << 52) as f64;
+    let nanos = if (0.0..WHOLE).contains(&nanos) { (nanos + WHOLE) - WHOLE } else { nanos.round_ties_even() };
     (nanos.abs() < 9.2e18).then_some(nanos as i64)
+}
+
+fn nanos_of_millis(millis: f64) -> Option<i64> {
+    whole(millis * 1e6)
 }
 
 impl Add<Nanos> for Time {
@@ -122,6 +129,15 @@ mod tests {
     fn milliseconds_keep_every_nanosecond() {
         for nanos in [0, 1, -1, 999_999, 1_234_567_891, 8_000_000_000_000_001] {
             assert_eq!(Time::from_millis_f64(Time(nanos).as_millis_f64()), Some(Time(nanos)));
+        }
+    }
+
+    #[test]
+    fn halves_of_nanoseconds_go_to_the_even_one() {
+        let halves: [f64; 9] = [0.0, 0.5, 1.5, 2.5, 4_503_599_627_370_495.5, 4_503_599_627_370_497.0, -0.5, -1.5, 1e18];
+        for nanos in halves {
+            let expected = nanos.round_ties_even() as i64;
+            assert_eq!(whole(nanos), Some(expected), "{nanos}");
         }
     }
 

@@ -13,7 +13,7 @@
 //!
 //! | file | concept |
 //! |------|---------|
-//! | `schema/…` | the file's own structure, of all versions in one, for reading |
+//! | `schema/…` | the file's own structure, of all versions in one, for reading: scanned, with serde behind that |
 //! | `upgrade/…` | what each version changed |
 //! | `extension` | the key `traceview`, for both directions |
 //! | `number`, `names` | numbers and words of the file |

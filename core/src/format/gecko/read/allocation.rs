@@ -64,7 +64,7 @@ pub(super) fn read(
         allocations.in_nursery = timed.file_rows().map(|row| entry(Some(column), row).0).collect();
     }
     match own {
-        None => allocations.weight = select(&weight, &timed, &format!("{at}.weight"), repairs),
+        None => allocations.weight = select(weight, &timed, &format!("{at}.weight"), repairs),
         Some(own) => {
             if timed.rows.is_some() {
                 return Err(wrong(

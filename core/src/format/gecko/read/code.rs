@@ -109,7 +109,7 @@ impl Place<'_> {
         let frame_table = tables.frame_table.unwrap_or_default();
         let frames = stack::frames(builder, self, &rows, &functions, &frame_table, extension, repairs)?;
         drop(frame_table);
-        stack::stacks(builder, self, &frames, &tables.stack_table.unwrap_or_default(), extension, repairs)
+        stack::stacks(builder, self, &frames, tables.stack_table.unwrap_or_default(), extension, repairs)
     }
 
     fn resources(

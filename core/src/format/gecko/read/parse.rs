@@ -12,6 +12,7 @@ use super::repair::Repairs;
 use super::rows::wrong;
 use crate::format::ReadError;
 use crate::format::json_error::{placed_at, syntax_error};
+use crate::format::json_scan;
 
 /// What `traceview` says in a file of our own.
 pub(super) struct Own {
@@ -55,7 +56,7 @@ pub(in super::super) fn text<'a>(bytes: &'a [u8], repairs: &mut Repairs) -> Cow<
 
 /// The structure of a file and its version.
 pub(super) fn file(text: &str) -> Result<(File<'_>, u32), ReadError> {
-    let file: File<'_> = serde_json::from_str(text).map_err(|error| {
+    let file: File<'_> = json_scan::from_str(text).map_err(|error| {
         // Of a version with another structure the version is what has to be said.
         let head = serde_json::from_str::<Head<'_>>(text).ok();
         let version = head.and_then(|head| head.meta.preprocessed_profile_version);

@@ -3,7 +3,7 @@
 use super::super::schema::{Row, Wide};
 use super::rows::Rows;
 use crate::format::import_report::{ImportReport, Note};
-use crate::model::{Nanos, Time};
+use crate::model::{Id, Nanos, Time};
 
 const NO_ROW: Note = Note { code: "row-missing", message: "references to rows that do not exist are left out" };
 const LENGTH: Note = Note {
@@ -35,7 +35,7 @@ impl Repairs {
     }
 
     /// The id of a row; `None` if there is none or it does not exist.
-    pub(super) fn row<I: Copy>(&mut self, rows: &Rows<I>, row: Row, place: impl FnOnce() -> String) -> Option<I> {
+    pub(super) fn row<I: Id>(&mut self, rows: &Rows<I>, row: Row, place: impl FnOnce() -> String) -> Option<I> {
         match row.get() {
             Some(number) => {
                 let found = rows.find(number);

@@ -9,13 +9,26 @@ use crate::model::{Id, Nanos, Time};
 
 /// The ids that the rows of a table of the file became.
 pub(super) struct Rows<I> {
+    /// This many rows are those with their own numbers,
+    same: usize,
+    /// and behind them come these.
     ids: Vec<I>,
     table: &'static str,
 }
 
-impl<I: Copy> Rows<I> {
+impl<I: Id> Rows<I> {
     pub(super) const fn new(table: &'static str) -> Self {
-        Self { ids: Vec::new(), table }
+        Self { same: 0, ids: Vec::new(), table }
+    }
+
+    /// Rows that became `ids`.
+    pub(super) const fn of(table: &'static str, ids: Vec<I>) -> Self {
+        Self { same: 0, ids, table }
+    }
+
+    /// Rows each of which became the one with its own number.
+    pub(super) const fn same(table: &'static str, count: usize) -> Self {
+        Self { same: count, ids: Vec::new(), table }
     }
 
     pub(super) fn push(&mut self, id: I) {
@@ -24,13 +37,17 @@ impl<I: Copy> Rows<I> {
 
     /// The id of row `row`, if it exists.
     pub(super) fn find(&self, row: u32) -> Option<I> {
-        self.ids.get(row as usize).copied()
+        match (row as usize).checked_sub(self.same) {
+            None => Some(I::new(row as usize)),
+            Some(row) => self.ids.get(row).copied(),
+        }
     }
 
     /// The id of row `row`, which the file gives at `at`.
     pub(super) fn get(&self, row: u32, at: Arguments<'_>) -> Result<I, ReadError> {
-        self.ids.get(row as usize).copied().ok_or_else(|| {
-            wrong(at, format_args!("row {row} does not exist: {} has {} rows", self.table, self.ids.len()))
+        self.find(row).ok_or_else(|| {
+            let rows = self.same + self.ids.len();
+            wrong(at, format_args!("row {row} does not exist: {} has {rows} rows", self.table))
         })
     }
 

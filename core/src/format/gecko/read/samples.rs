@@ -3,7 +3,7 @@
 use super::super::extension as key;
 use super::super::names::{WEIGHT_UNITS, value};
 use super::super::number::Exact;
-use super::super::schema::{Numbers, Samples, stored_numbers};
+use super::super::schema::{Numbers, Row, Samples, stored_numbers};
 use super::kept::compact;
 use super::repair::{Repairs, entry, stored};
 use super::rows::{Rows, apply, wrong};
@@ -47,16 +47,16 @@ impl Reader<'_> {
         let rows = self.rows(&table, repairs);
         let timed = Timed::read(repairs, at, rows, table.time.take(), table.time_deltas.take());
         let samples = &mut thread.samples;
-        samples.stack.reserve_exact(timed.len());
-        for row in timed.file_rows() {
-            let stack = entry(table.stack.as_ref(), row);
-            samples.stack.push(repairs.row(self.stacks, stack, || format!("{at}.stack[{row}]")));
-        }
+        let stacks = in_order(table.stack.take().unwrap_or_default(), &timed, Row::NONE);
+        let stacks = stacks
+            .into_iter()
+            .enumerate()
+            .map(|(index, stack)| repairs.row(self.stacks, stack, || format!("{at}.stack[{}]", timed.file_row(index))));
+        samples.stack = stacks.collect();
         samples.weight_unit = weight_unit(table.weight_type.as_ref().map(|kind| &*kind.0), at, repairs);
         // Before version 29 the weight was called a duration.
         let weight = table.weight.take().or(table.duration.take());
-        samples.weight =
-            weight.map_or(Values::Ones, |weight| select(&weight, &timed, &format!("{at}.weight"), repairs));
+        samples.weight = weight.map_or(Values::Ones, |weight| select(weight, &timed, &format!("{at}.weight"), repairs));
         self.foreign_cpu(builder, samples, table.thread_cpu_delta.take(), &timed, repairs);
         for (name, unit) in VALUE_COLUMNS {
             if let Some(numbers) = column(&mut table, name).take() {
@@ -101,8 +101,8 @@ impl Reader<'_> {
                 // Cycles of a clock that is not known are no time.
                 push_values(builder, samples, &cpu, timed, ("threadCPUDelta", CPU_UNKNOWN_UNIT));
             }
-            Some("ns") => samples.cpu = cpu_times(&cpu, 1, timed, at, repairs),
-            Some("µs" | "us" | "μs") => samples.cpu = cpu_times(&cpu, 1000, timed, at, repairs),
+            Some("ns") => samples.cpu = cpu_times(cpu, 1, timed, at, repairs),
+            Some("µs" | "us" | "μs") => samples.cpu = cpu_times(cpu, 1000, timed, at, repairs),
             unit => {
                 let message = "CPU times without a known unit are left out";
                 repairs.note("cpu-unit-unknown", message, || format!("meta.sampleUnits.threadCPUDelta: {unit:?}"));
@@ -223,16 +223,21 @@ fn push_values(
 }
 
 /// Weights of the rows, in the simplest kind that holds them.
-pub(super) fn select(numbers: &Numbers, timed: &Timed, at: &str, repairs: &mut Repairs) -> Values {
+pub(super) fn select(numbers: Numbers, timed: &Timed, at: &str, repairs: &mut Repairs) -> Values {
     let unknown = || timed.file_rows().filter(|row| numbers.get(*row).is_none());
     let (lost, first) = (unknown().count() as u64, unknown().next());
     let message = "weights that are missing count nothing";
     repairs.count("weight-missing", message, lost, || format!("{at}[{}]", first.unwrap_or(0)));
     match numbers {
         Numbers::Whole(values) => {
-            let one = |row: usize| values.get(row).copied().filter(|value| *value != Numbers::NONE).unwrap_or(0);
-            let values: Vec<i64> = timed.file_rows().map(one).collect();
-            if values.iter().all(|value| *value == 1) { Values::Ones } else { Values::Integer(values) }
+            let mut values = in_order(values, timed, Numbers::NONE);
+            if values.iter().all(|value| *value == 1) {
+                return Values::Ones;
+            }
+            for value in &mut values {
+                *value = if *value == Numbers::NONE { 0 } else { *value };
+            }
+            Values::Integer(values)
         }
         Numbers::Real(..) => Values::Float(timed.file_rows().map(|row| numbers.get(row).unwrap_or(0.0)).collect()),
     }
@@ -271,35 +276,44 @@ pub(super) fn weight_unit(name: Option<&str>, at: &str, repairs: &mut Repairs) -
     })
 }
 
-fn cpu_times(cpu: &Numbers, ns: i64, timed: &Timed, at: &str, repairs: &mut Repairs) -> Vec<CpuDelta> {
+fn cpu_times(cpu: Numbers, ns: i64, timed: &Timed, at: &str, repairs: &mut Repairs) -> Vec<CpuDelta> {
     let per_milli = if ns == 1 { 1e6 } else { 1e3 };
     let mut known = false;
-    let mut times = Vec::with_capacity(timed.len());
-    for row in timed.file_rows() {
-        let amount = match cpu {
-            Numbers::Whole(values) => match values.get(row) {
-                None | Some(&Numbers::NONE) => {
-                    times.push(CpuDelta::UNKNOWN);
-                    continue;
-                }
-                Some(amount) => amount.checked_mul(ns).map(Nanos),
-            },
-            Numbers::Real(..) => match cpu.get(row) {
-                None => {
-                    times.push(CpuDelta::UNKNOWN);
-                    continue;
-                }
-                Some(amount) => Nanos::from_millis_f64(amount / per_milli),
-            },
-        };
-        if amount.is_none() {
-            repairs.not_a_number(|| format!("{at}.threadCPUDelta[{row}]"));
+    let mut time = |index: usize, is_there: bool, amount: Option<Nanos>| {
+        if is_there && amount.is_none() {
+            repairs.not_a_number(|| format!("{at}.threadCPUDelta[{}]", timed.file_row(index)));
         }
         known |= amount.is_some();
-        times.push(amount.map_or(CpuDelta::UNKNOWN, CpuDelta::new));
-    }
+        amount.map_or(CpuDelta::UNKNOWN, CpuDelta::new)
+    };
+    let times: Vec<CpuDelta> = match cpu {
+        Numbers::Whole(amounts) => {
+            let amounts = in_order(amounts, timed, Numbers::NONE).into_iter().enumerate();
+            let times = amounts.map(|(index, amount)| {
+                let is_there = amount != Numbers::NONE;
+                time(index, is_there, amount.checked_mul(ns).filter(|_| is_there).map(Nanos))
+            });
+            times.collect()
+        }
+        Numbers::Real(amounts, _) => {
+            let amounts = in_order(amounts, timed, f64::NAN).into_iter().enumerate();
+            let times = amounts
+                .map(|(index, amount)| time(index, !amount.is_nan(), Nanos::from_millis_f64(amount / per_milli)));
+            times.collect()
+        }
+    };
     // A column in which nothing is known says nothing; tools leave such out since version 39.
     if known { times } else { Vec::new() }
+}
+
+/// The entries of `column` at the rows of `timed`, `none` where the column has ended. Takes no more memory if they are in
+/// the order of the file.
+fn in_order<T: Copy>(mut column: Vec<T>, timed: &Timed, none: T) -> Vec<T> {
+    if timed.rows.is_none() {
+        column.resize(timed.len(), none);
+        return column;
+    }
+    timed.file_rows().map(|row| column.get(row).copied().unwrap_or(none)).collect()
 }
 
 /// The rows that are not among `added`.

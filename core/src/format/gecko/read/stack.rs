@@ -8,7 +8,7 @@ use super::repair::{Repairs, entry, stored};
 use super::rows::{Rows, apply, own};
 use crate::format::ReadError;
 use crate::model::{
-    CategoryId, Frame, FrameId, Function, FunctionId, LibraryId, NativeSymbolId, ProfileBuilder, ScriptFrame,
+    self, CategoryId, Frame, FrameId, Function, FunctionId, LibraryId, NativeSymbolId, ProfileBuilder, ScriptFrame,
     ScriptFrameId, StackId,
 };
 
@@ -83,7 +83,7 @@ pub(super) fn stacks(
     builder: &mut ProfileBuilder,
     place: &Place<'_>,
     frames: &Rows<FrameId>,
-    table: &StackTable<'_>,
+    table: StackTable<'_>,
     extension: Option<&Extension>,
     repairs: &mut Repairs,
 ) -> Result<Rows<StackId>, ReadError> {
@@ -92,31 +92,39 @@ pub(super) fn stacks(
     let required = [("frame", stored(table.frame.as_ref())), ("prefix", prefixes)];
     let in_file = repairs.rows(&at, table.length, &required, &[]);
     let count = own(extension.map(|extension| extension.rows.stacks), in_file, "stacks")?;
-    let mut stacks = Rows::new("shared.stackTable");
-    if place.at == "shared." {
-        // As many as the columns of the file have; threads that have their own share most of them.
-        builder.reserve_stacks(count);
+    let is_offset = table.prefix.is_none();
+    let mut prefix = table.prefix.or(table.prefix_offset).unwrap_or_default();
+    let mut frame = table.frame.unwrap_or_default();
+    prefix.resize(count, Row::NONE);
+    frame.resize(count, Row::NONE);
+    let frame = frame.into_iter().enumerate().map(|(row, frame)| {
+        let frame = repairs.row(frames, frame, || format!("{at}.frame[{row}]"));
+        frame.unwrap_or_else(|| unknown_frame(builder))
+    });
+    let frame = frame.collect();
+    let prefix = prefix.into_iter().enumerate().map(|(row, prefix)| {
+        let prefix = if is_offset { prefix_of_offset(row, prefix) } else { prefix };
+        caller(row, prefix, &at, repairs)
+    });
+    let prefix = prefix.collect();
+    let table = "shared.stackTable";
+    Ok(match builder.add_stacks(model::StackTable { prefix, frame }) {
+        Some(ids) => Rows::of(table, ids),
+        None => Rows::same(table, count),
+    })
+}
+
+/// The caller of row `row`. Callers stand before their callees; what points elsewhere (in a ring even) is cut off there.
+fn caller(row: usize, prefix: Row, at: &str, repairs: &mut Repairs) -> Option<StackId> {
+    let place = || format!("{at}.prefix[{row}]");
+    match prefix.get() {
+        Some(number) if number as usize >= row => {
+            let message = "stacks whose caller does not stand before them are cut there";
+            repairs.note("stack-cut", message, || format!("{}: {number}", place()));
+            None
+        }
+        _ => repairs.row(&Rows::same("the rows before", row), prefix, place),
     }
-    for row in 0..count {
-        let frame = repairs.row(frames, entry(table.frame.as_ref(), row), || format!("{at}.frame[{row}]"));
-        let prefix = match (&table.prefix, &table.prefix_offset) {
-            (Some(prefix), _) => prefix.get(row).copied().unwrap_or_default(),
-            (None, Some(offset)) => prefix_of_offset(row, offset.get(row).copied().unwrap_or_default()),
-            (None, None) => Row::NONE,
-        };
-        // Callers stand before their callees. What points elsewhere (in a ring even) is cut off there.
-        let prefix = match prefix.get() {
-            Some(number) if number as usize >= row => {
-                let message = "stacks whose caller does not stand before them are cut there";
-                repairs.note("stack-cut", message, || format!("{at}.prefix[{row}]: {number}"));
-                None
-            }
-            _ => repairs.row(&stacks, prefix, || format!("{at}.prefix[{row}]")),
-        };
-        let frame = frame.unwrap_or_else(|| unknown_frame(builder));
-        stacks.push(builder.stack(prefix, frame));
-    }
-    Ok(stacks)
 }
 
 /// The row that lies `offset` rows before `row`: 0 means a root.

@@ -11,6 +11,9 @@ pub(super) struct Timed {
     pub rows: Option<Vec<usize>>,
 }
 
+/// Stands for a time that is none until its row goes: no time of a file is so early.
+const LOST: Time = Time(i64::MIN);
+
 impl Timed {
     /// Reads the times of `rows` rows, which are given as they are or as differences. `others` keeps rows without a time out
     /// of the table and the rest in order, both noted.
@@ -21,30 +24,25 @@ impl Timed {
         time: Option<Vec<Real>>,
         deltas: Option<Vec<Real>>,
     ) -> Self {
-        let millis: Box<dyn Iterator<Item = f64>> = match (time, deltas) {
-            (Some(time), _) => Box::new(time.into_iter().map(|Real(millis)| millis)),
-            (None, Some(deltas)) => {
-                let mut now = 0.0;
-                Box::new(deltas.into_iter().map(move |Real(delta)| {
-                    // A difference that is none does not lose the rest.
-                    now += if delta.is_nan() { 0.0 } else { delta };
-                    now
-                }))
-            }
-            (None, None) => Box::new(std::iter::empty()),
+        let mut millis = match (time, deltas) {
+            (Some(time), _) => time,
+            (None, Some(deltas)) => sums(deltas),
+            (None, None) => Vec::new(),
         };
-        let mut times = Vec::with_capacity(rows);
+        millis.truncate(rows);
+        let mut some_lost = false;
+        let times = millis.into_iter().enumerate().map(|(row, Real(millis))| {
+            repairs.time(millis, || format!("{at}.time[{row}]")).unwrap_or_else(|| {
+                some_lost = true;
+                LOST
+            })
+        });
+        // In the memory of the column.
+        let mut times: Vec<Time> = times.collect();
         let mut kept: Option<Vec<usize>> = None;
-        for (row, millis) in millis.take(rows).enumerate() {
-            match repairs.time(millis, || format!("{at}.time[{row}]")) {
-                Some(time) => {
-                    times.push(time);
-                    if let Some(kept) = &mut kept {
-                        kept.push(row);
-                    }
-                }
-                None => _ = kept.get_or_insert_with(|| (0..row).collect()),
-            }
+        if some_lost {
+            kept = Some((0..times.len()).filter(|row| times[*row] != LOST).collect());
+            times.retain(|time| *time != LOST);
         }
         if times.len() < rows && kept.is_none() {
             kept = Some((0..times.len()).collect());
@@ -80,6 +78,17 @@ impl Timed {
         self.rows = Some(order.iter().map(|row| self.file_row(*row)).collect());
         self.time = order.iter().map(|row| self.time[*row]).collect();
     }
+}
+
+/// The times that differences lead to.
+fn sums(deltas: Vec<Real>) -> Vec<Real> {
+    let mut now = 0.0;
+    let sums = deltas.into_iter().map(|Real(delta)| {
+        // A difference that is none does not lose the rest.
+        now += if delta.is_nan() { 0.0 } else { delta };
+        Real(now)
+    });
+    sums.collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::format::json_scan::{Scalar, Scan, Scanner};
+
 /// The number of a row of another table, or another small number: a line, a depth, a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) struct Row(pub u32);
@@ -103,6 +105,13 @@ impl Numbers {
                 Ok(listed) => Some(exact[listed].1),
                 Err(_) => values.get(row).filter(|value| value.fract() == 0.0).map(|value| *value as i64),
             },
+        }
+    }
+
+    fn push(&mut self, number: Number) {
+        match number {
+            Number::Whole(value) => self.push_whole(value),
+            Number::Real(value) => self.push_real(value),
         }
     }
 
@@ -206,6 +215,19 @@ macro_rules! entries {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any(Entries(std::marker::PhantomData))
+            }
+        }
+
+        impl<'a> Scan<'a> for $name {
+            #[inline]
+            fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+                match scanner.scalar() {
+                    Some(Scalar::Whole(value)) => Some(<Self as Entry>::whole(value)),
+                    Some(Scalar::Real(value)) => Some(<Self as Entry>::real(value)),
+                    Some(Scalar::Null) => Some(<Self as Entry>::null()),
+                    Some(Scalar::Bool(value)) => Some(<Self as Entry>::bool(value)),
+                    None => scanner.by_serde(),
+                }
             }
         }
     )*};
@@ -364,10 +386,7 @@ impl<'de> Deserialize<'de> for Numbers {
             fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Numbers::default();
                 while let Some(entry) = entries.next_element::<Number>()? {
-                    match entry {
-                        Number::Whole(value) => numbers.push_whole(value),
-                        Number::Real(value) => numbers.push_real(value),
-                    }
+                    numbers.push(entry);
                 }
                 Ok(numbers)
             }
@@ -377,6 +396,22 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
+impl<'a> Scan<'a> for Numbers {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        let mut numbers = Self::default();
+        scanner.array(|scanner| {
+            numbers.push(Number::scan(scanner)?);
+            Some(())
+        })?;
+        match &mut numbers {
+            Self::Whole(values) => values.shrink_to_fit(),
+            Self::Real(values, _) => values.shrink_to_fit(),
+        }
+        Some(numbers)
+    }
+}
+
+#[derive(Clone, Copy)]
 enum Number {
     Whole(i64),
     Real(f64),

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::value::RawValue;
 
+use crate::format::json_scan::{Scan, Scanner};
+
 /// What an object has besides the keys that are known, in the order of the file.
 pub(in super::super) type Kept<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
@@ -24,7 +26,7 @@ pub(in super::super) enum Id {
 }
 
 /// A struct whose fields are what some keys of an object hold; a key that is missing leaves its field as it is by default.
-/// Of a key that is there twice the last value counts, as in JavaScript.
+/// Of a key that is there twice the last value counts, as in JavaScript. Read by a scanner, or by serde to the same result.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* }) => {
         $(#[$doc])*
@@ -59,6 +61,22 @@ macro_rules! object {
                 }
 
                 deserializer.deserialize_map(Object)
+            }
+        }
+
+        impl<'a> $crate::format::json_scan::Scan<'a> for $name<'a> {
+            fn scan(scanner: &mut $crate::format::json_scan::Scanner<'a>) -> Option<Self> {
+                use $crate::format::json_scan::Scan;
+
+                let mut object = Self::default();
+                scanner.object(|scanner, key: $crate::format::gecko::schema::object::Str<'a>| {
+                    match &*key.0 {
+                        $($key => object.$field = Scan::scan(scanner)?,)*
+                        _ => object.kept.push((key.0, std::borrow::Cow::Borrowed(Scan::scan(scanner)?))),
+                    }
+                    Some(())
+                })?;
+                Some(object)
             }
         }
     };
@@ -96,6 +114,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 
         // serde_json gives lone surrogates as bytes, and refuses them where a `str` is asked for.
         deserializer.deserialize_bytes(Texts)
+    }
+}
+
+impl<'a> Scan<'a> for Str<'a> {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        match scanner.plain_string() {
+            Some(text) => Some(Self(Cow::Borrowed(text))),
+            None => scanner.by_serde(),
+        }
+    }
+}
+
+impl<'a> Scan<'a> for Id {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        scanner.by_serde()
     }
 }
 

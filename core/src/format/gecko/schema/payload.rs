@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Str;
+use crate::format::json_scan::{Scan, Scanner};
 
 /// The data of a marker.
 #[derive(Default)]
@@ -123,6 +124,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Option<&'de RawValue> = Deserialize::deserialize(deserializer)?;
         Ok(text.map_or(Self::None, Self::Text))
+    }
+}
+
+impl<'a> Scan<'a> for Payload<'a> {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        Option::<&RawValue>::scan(scanner).map(|text| text.map_or(Self::None, Self::Text))
+    }
+}
+
+impl<'a> Scan<'a> for Fields<'a> {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        scanner.by_serde()
     }
 }
 

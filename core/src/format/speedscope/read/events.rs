@@ -7,9 +7,10 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use super::super::super::import_report::Note;
+use super::super::super::json_scan::{Scan, Scanner};
 use super::super::super::json_value::{Index, Number};
 use super::axis::{self, Column};
 use super::path::Path;
@@ -82,6 +83,42 @@ enum EventType {
     Unknown,
 }
 
+impl<'a> Scan<'a> for Event {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        let (mut kind, mut frame, mut at) = (None, None, None);
+        scanner.object(|scanner, Key(key)| {
+            match key {
+                "type" if kind.is_none() => kind = Some(EventType::of(scanner.plain_string()?)),
+                "frame" if frame.is_none() => frame = Some(Index::scan(scanner)?),
+                "at" if at.is_none() => at = Some(Option::<Number>::scan(scanner)?),
+                "type" | "frame" | "at" => return None,
+                _ => _ = scanner.by_serde::<IgnoredAny>()?,
+            }
+            Some(())
+        })?;
+        Some(Self { r#type: kind?, frame: frame?, at: at.flatten() })
+    }
+}
+
+/// The key of an object, without escapes.
+struct Key<'a>(&'a str);
+
+impl<'a> Scan<'a> for Key<'a> {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        scanner.plain_string().map(Self)
+    }
+}
+
+impl EventType {
+    fn of(letter: &str) -> Self {
+        match letter {
+            "O" => Self::Open,
+            "C" => Self::Close,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// The array of events.
 pub(super) struct Events<'a>(pub &'a mut Context);
 
@@ -112,6 +149,18 @@ impl<'de> Visitor<'de> for Events<'_> {
 }
 
 impl Context {
+    pub(super) fn scan_events(&mut self, scanner: &mut Scanner<'_>) -> Option<Spans> {
+        let mut spans = Spans::default();
+        let mut index = 0;
+        scanner.array(|scanner| {
+            let event = Event::scan(scanner)?;
+            self.add(&mut spans, &event, index);
+            index += 1;
+            Some(())
+        })?;
+        Some(spans)
+    }
+
     fn add(&mut self, spans: &mut Spans, event: &Event, index: usize) {
         let profile = self.profiles;
         let place = || format!("profiles[{profile}].events[{index}]");

@@ -17,6 +17,7 @@ use self::profile::ProfileSeed;
 use super::super::ReadError;
 use super::super::import_report::ImportReport;
 use super::super::json_error::{placed_at, syntax_error};
+use super::super::json_scan::{Scan, Scanner, scan_with};
 use super::super::json_value::{Number, Text};
 use super::{ACTIVE_PROFILE, FORMAT};
 use crate::model::{OsId, Process, ProcessId, Profile, ProfileBuilder};
@@ -28,18 +29,23 @@ use crate::model::{OsId, Process, ProcessId, Profile, ProfileBuilder};
 /// profile's warnings.
 pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut builder = ProfileBuilder::with_standard_categories();
-    let mut report = ImportReport::default();
     let in_file = |error| placed_at(error, bytes.len() - text.len());
-    let frames = Frames::read(text, &mut builder, &mut report).map_err(in_file)?;
-    let name = builder.string("");
-    let process = builder.add_process(Process::new(OsId::Number(0), name));
-    let mut context = Context { builder, report, frames, process, profiles: 0 };
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let facts = FileSeed(&mut context)
-        .deserialize(&mut deserializer)
-        .and_then(|facts| deserializer.end().map(|()| facts))
-        .map_err(|error| in_file(syntax_error(text, &error)))?;
+    let mut context = Context::begin(text).map_err(in_file)?;
+    let scanned = std::str::from_utf8(text).ok().and_then(|text| scan_with(text, |scanner| context.scan(scanner)));
+    let facts = match scanned {
+        Some(facts) => facts,
+        None => {
+            // What a scanner does not take is told, or read after all, from the beginning.
+            drop(context);
+            context = Context::begin(text).map_err(in_file)?;
+            let mut deserializer = serde_json::Deserializer::from_slice(text);
+            FileSeed(&mut context)
+                .deserialize(&mut deserializer)
+                .and_then(|facts| deserializer.end().map(|()| facts))
+                .map_err(|error| in_file(syntax_error(text, &error)))?
+        }
+    };
+    let process = context.process;
     let Context { mut builder, report, profiles, .. } = context;
     if profiles == 0 {
         return Err(ReadError::Value { path: "profiles".to_owned(), message: "it has no profiles".to_owned() });
@@ -64,12 +70,56 @@ struct Context {
     profiles: usize,
 }
 
+impl Context {
+    /// With the frames of `text`, before anything else.
+    fn begin(text: &[u8]) -> Result<Self, ReadError> {
+        let mut builder = ProfileBuilder::with_standard_categories();
+        let mut report = ImportReport::default();
+        let frames = Frames::read(text, &mut builder, &mut report)?;
+        let name = builder.string("");
+        let process = builder.add_process(Process::new(OsId::Number(0), name));
+        Ok(Self { builder, report, frames, process, profiles: 0 })
+    }
+
+    /// Reads the outermost object: the same as a [`FileSeed`] reads, but that faults are left to that.
+    fn scan(&mut self, scanner: &mut Scanner<'_>) -> Option<Facts> {
+        let mut facts = Facts::default();
+        scanner.object(|scanner, Text(key)| {
+            match &*key {
+                "profiles" if self.profiles > 0 => return None,
+                "profiles" => scanner.array(|scanner| {
+                    self.scan_profile(scanner)?;
+                    self.profiles += 1;
+                    Some(())
+                })?,
+                "name" => facts.name = known(Scan::scan(scanner)?),
+                "exporter" => facts.exporter = known(Scan::scan(scanner)?),
+                "activeProfileIndex" => facts.active_profile = not_first(Scan::scan(scanner)?),
+                _ => _ = scanner.by_serde::<IgnoredAny>()?,
+            }
+            Some(())
+        })?;
+        Some(facts)
+    }
+}
+
 /// What a file says about itself.
 #[derive(Default)]
 struct Facts {
     name: Option<String>,
     exporter: Option<String>,
     active_profile: Option<i64>,
+}
+
+fn known(text: Option<Text>) -> Option<String> {
+    text.map(|text| text.0).filter(|text| !text.is_empty())
+}
+
+fn not_first(index: Option<Number>) -> Option<i64> {
+    match index {
+        Some(Number::Integer(index)) if index != 0 => Some(index),
+        _ => None,
+    }
 }
 
 /// The outermost object.
@@ -92,19 +142,13 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Facts, A::Error> {
         let mut facts = Facts::default();
-        let text = |value: Option<Text>| value.map(|text| text.0).filter(|text| !text.is_empty());
         while let Some(Text(key)) = map.next_key()? {
             match &*key {
                 "profiles" if self.0.profiles > 0 => return Err(A::Error::duplicate_field("profiles")),
                 "profiles" => map.next_value_seed(Profiles(self.0))?,
-                "name" => facts.name = text(map.next_value()?),
-                "exporter" => facts.exporter = text(map.next_value()?),
-                "activeProfileIndex" => {
-                    facts.active_profile = match map.next_value()? {
-                        Some(Number::Integer(index)) if index != 0 => Some(index),
-                        _ => None,
-                    }
-                }
+                "name" => facts.name = known(map.next_value()?),
+                "exporter" => facts.exporter = known(map.next_value()?),
+                "activeProfileIndex" => facts.active_profile = not_first(map.next_value()?),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -137,5 +181,38 @@ impl<'de> Visitor<'de> for Profiles<'_> {
             self.0.profiles += 1;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key with an escape is left to serde_json, and the file with it.
+    #[test]
+    fn what_is_scanned_is_what_serde_json_reads() {
+        let text = r#"{"exporter": "x", "name": "n\u00e9", "activeProfileIndex": 1, "other": [{}, 1e9],
+            "shared": {"frames": [{"name": "a"}, {"name": "b", "file": "b.rs", "line": 7}]}, "profiles": [
+            {"type": "sampled", "name": "one", "unit": "milliseconds", "startValue": 1, "endValue": 9.5,
+             "samples": [[0, 1], [], [0, 9, null, 1], [ 1 , 0.5 ]], "weights": [1, null, 2.5, -3]},
+            {"name": "two", "unit": "none", "endValue": null, "startValue": 0, "type": "evented", "more": "",
+             "events": [{"type": "O", "frame": 0, "at": 1}, {"at": 2.5, "type": "O", "frame": 1, "x": [1]},
+                {"type": "X", "frame": 1}, {"type": "C", "frame": 0, "at": null}, {"type": "O", "frame": 7, "at": 1}]}]}"#;
+        let scanned = read(text.as_bytes()).expect("a profile");
+        let by_serde = read(text.replace("\"x\"", "\"\\u0078\"").as_bytes()).expect("a profile");
+        assert_eq!(scanned, by_serde);
+        assert_eq!((scanned.threads.len(), scanned.threads[0].samples.len()), (2, 4));
+        let mut codes: Vec<_> = scanned.meta.warnings.iter().map(|warning| (&*warning.code, warning.count)).collect();
+        codes.sort_unstable();
+        let expected = [
+            ("events-out-of-order", 1),
+            ("events-unknown", 1),
+            ("events-without-value", 2),
+            ("frames-closed-early", 1),
+            ("frames-missing", 4),
+            ("weights-missing", 1),
+            ("weights-negative", 1),
+        ];
+        assert_eq!(codes, expected);
     }
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::super::super::import_report::Note;
+use super::super::super::json_scan::{Scan, Scanner};
 use super::super::super::json_value::{Number, Text};
 use super::super::unit::Unit;
 use super::Context;
@@ -89,6 +90,28 @@ impl<'de> Visitor<'de> for ProfileSeed<'_> {
 }
 
 impl Context {
+    /// Reads a profile: the same as a [`ProfileSeed`] reads.
+    pub(super) fn scan_profile(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
+        let mut parsed = Parsed::default();
+        scanner.object(|scanner, Text(key)| {
+            match &*key {
+                "type" => parsed.r#type = Some(scanner.by_serde()?),
+                "name" => parsed.name = Option::<Text>::scan(scanner)?.map(|text| text.0),
+                "unit" => parsed.unit = scanner.by_serde()?,
+                "startValue" => parsed.start = Scan::scan(scanner)?,
+                "endValue" => parsed.end = Scan::scan(scanner)?,
+                "events" if parsed.spans.is_none() => parsed.spans = Some(self.scan_events(scanner)?),
+                "samples" if parsed.samples.is_none() => parsed.samples = Some(self.scan_samples(scanner)?),
+                "weights" if parsed.weights.is_none() => parsed.weights = Some(self.scan_weights(scanner)?),
+                "events" | "samples" | "weights" => return None,
+                _ => _ = scanner.by_serde::<IgnoredAny>()?,
+            }
+            Some(())
+        })?;
+        self.add_profile(parsed);
+        Some(())
+    }
+
     fn add_profile(&mut self, parsed: Parsed) {
         let index = self.profiles;
         let place = || format!("profiles[{index}]");

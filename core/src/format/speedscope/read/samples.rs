@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::super::super::import_report::Note;
-use super::super::super::json_value::Number;
+use super::super::super::json_scan::{Scan, Scanner};
+use super::super::super::json_value::{Index, Number};
 use super::Context;
 use super::axis::Column;
 use super::path::Path;
@@ -101,13 +102,48 @@ impl<'de> Visitor<'de> for Weights<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Column, A::Error> {
         let mut weights = Column::default();
-        while let Some(weight) = seq.next_element::<Option<Number>>()? {
-            if weight.is_none() {
-                let profile = self.0.profiles;
-                self.0.report.note(NO_WEIGHT, || format!("profiles[{profile}].weights[{}]", weights.len()));
-            }
-            weights.push(weight.unwrap_or(Number::Integer(0)));
+        while let Some(weight) = seq.next_element()? {
+            self.0.add_weight(&mut weights, weight);
         }
         Ok(weights)
+    }
+}
+
+impl Context {
+    pub(super) fn scan_samples(&mut self, scanner: &mut Scanner<'_>) -> Option<Vec<Option<StackId>>> {
+        let Self { builder, report, frames, profiles, .. } = self;
+        let mut path = Path::default();
+        let mut stacks = Vec::new();
+        scanner.array(|scanner| {
+            path.start();
+            let mut depth = 0_usize;
+            scanner.array(|scanner| {
+                if !path.follow(builder, frames, Index::scan(scanner)?) {
+                    report.note(NO_FRAME, || format!("profiles[{profiles}].samples[{}][{depth}]", stacks.len()));
+                }
+                depth += 1;
+                Some(())
+            })?;
+            stacks.push(path.finish());
+            Some(())
+        })?;
+        Some(stacks)
+    }
+
+    pub(super) fn scan_weights(&mut self, scanner: &mut Scanner<'_>) -> Option<Column> {
+        let mut weights = Column::default();
+        scanner.array(|scanner| {
+            self.add_weight(&mut weights, Scan::scan(scanner)?);
+            Some(())
+        })?;
+        Some(weights)
+    }
+
+    fn add_weight(&mut self, weights: &mut Column, weight: Option<Number>) {
+        if weight.is_none() {
+            let profile = self.profiles;
+            self.report.note(NO_WEIGHT, || format!("profiles[{profile}].weights[{}]", weights.len()));
+        }
+        weights.push(weight.unwrap_or(Number::Integer(0)));
     }
 }
