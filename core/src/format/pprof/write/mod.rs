@@ -8,6 +8,7 @@ mod columns;
 mod labels;
 mod left_out;
 mod mappings;
+mod packed;
 mod stream;
 mod strings;
 mod sums;
@@ -17,6 +18,7 @@ use std::io::{self, Write};
 use self::code::{Code, Place};
 use self::columns::Columns;
 use self::labels::{Group, Labels};
+use self::packed::Packed;
 use self::stream::Stream;
 use self::strings::Strings;
 use self::sums::{Changes, Sums};
@@ -30,7 +32,7 @@ use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
 use crate::report::command_text;
 
 /// The locations of so many samples are looked up together.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 
 /// Writes `profile`. Returns what the file has no place for.
 ///
@@ -129,22 +131,36 @@ impl Writer<'_> {
                 self.add_waits(thread, column, &mut sums);
             }
         }
+        self.sums(group, &sums)
+    }
+
+    /// A sample for each of `sums`.
+    fn sums(&mut self, group: &Group, sums: &Sums) -> io::Result<()> {
         let Self { stream, strings, code, labels, changes, .. } = self;
-        let mut rows = sums.rows(changes).peekable();
-        let mut ids: Vec<Vec<u64>> = vec![Vec::new(); TOGETHER];
-        while rows.peek().is_some() {
-            let together: Vec<_> = rows.by_ref().take(TOGETHER).collect();
-            let stacks: Vec<u32> = together.iter().map(|((stack, _), _)| *stack).collect();
-            ids.iter_mut().for_each(Vec::clear);
-            code.all_location_ids(&stacks, &mut ids);
-            for (((_, set), values), ids) in together.into_iter().zip(&ids) {
-                match set {
-                    Some(set) => {
-                        let labels = labels.of(&group.labels, LabelSetId::new(set as usize), strings);
-                        stream.sample(ids, &values, &labels)?;
-                    }
-                    None => stream.sample(ids, &values, &group.labels)?,
+        let mut rows = 0..sums.len();
+        let (mut stacks, mut sets, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ids: Vec<Packed> = std::iter::repeat_with(Packed::default).take(TOGETHER).collect();
+        let mut numbers = Packed::default();
+        labels.begin(group);
+        while !rows.is_empty() {
+            stacks.clear();
+            sets.clear();
+            values.clear();
+            for row in rows.by_ref() {
+                if let Some((stack, set)) = sums.get(row, &mut values, changes) {
+                    stacks.push(stack);
+                    sets.push(set);
                 }
+                if stacks.len() == TOGETHER {
+                    break;
+                }
+            }
+            code.encode_location_ids(&mut stacks, &mut ids);
+            for ((set, values), ids) in sets.iter().zip(values.chunks_exact(sums.columns())).zip(&ids) {
+                numbers.clear();
+                numbers.extend(values.iter().map(|value| value.cast_unsigned()), values.len());
+                let set = set.map(|set| LabelSetId::new(set as usize));
+                stream.sample(ids, &numbers, labels.of(group, set, strings))?;
             }
         }
         stream.flush()

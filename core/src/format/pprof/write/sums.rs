@@ -88,12 +88,25 @@ impl Sums {
         }
     }
 
-    /// All rows, without those that add up to nothing where rows are merged.
-    pub(super) fn rows(&self, changes: &mut Changes) -> impl Iterator<Item = (Key, Vec<i64>)> {
-        self.keys.iter().enumerate().filter_map(move |(row, key)| {
-            let values: Vec<i64> = self.columns.iter().map(|column| column.value(row, changes)).collect();
-            (!self.merges || values.iter().any(|value| *value != 0)).then_some((*key, values))
-        })
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many numbers each has.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Adds the numbers of a row to `values`; `None` if they add up to nothing where rows are merged.
+    pub(super) fn get(&self, row: usize, values: &mut Vec<i64>, changes: &mut Changes) -> Option<Key> {
+        let start = values.len();
+        values.extend(self.columns.iter().map(|column| column.value(row, changes)));
+        if self.merges && values[start..].iter().all(|value| *value == 0) {
+            values.truncate(start);
+            return None;
+        }
+        Some(self.keys[row])
     }
 
     fn add_fraction(&mut self, row: usize, column: usize, value: f64) {
