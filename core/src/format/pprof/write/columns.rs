@@ -4,6 +4,7 @@ use super::super::super::WriteOptions;
 use super::super::names::{CPU, NANOSECONDS, SAMPLES};
 use super::super::schema::ValueType;
 use super::strings::Strings;
+use super::sums::Changes;
 use crate::analysis::{Measure, sample_types, says_weights};
 use crate::model::{CpuDelta, Meta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
 
@@ -151,15 +152,15 @@ impl Columns {
 
     /// What samples that were lost add to each column. Where CPU times are known, the next sample of the thread has
     /// theirs.
-    pub(super) fn of_lost(&self, profile: &Profile, lost: i64) -> Vec<i64> {
+    pub(super) fn of_lost(&self, profile: &Profile, lost: i64, changes: &mut Changes) -> Vec<i64> {
         let period =
             self.period.filter(|_| !profile.threads.iter().any(Thread::knows_cpu)).map_or(0, |period| period.0);
-        let value = |column: &Column| match column.counts {
+        let mut value = |column: &Column| match column.counts {
             Counts::Samples => lost,
-            Counts::Cpu | Counts::Wall => lost.saturating_mul(period),
+            Counts::Cpu | Counts::Wall => changes.or_largest(lost.checked_mul(period), lost),
             Counts::Time | Counts::Space | Counts::Further(_) => 0,
         };
-        self.columns.iter().map(value).collect()
+        self.columns.iter().map(&mut value).collect()
     }
 
     fn source<'a>(&self, thread: &'a Thread, counts: Counts) -> Source<'a> {

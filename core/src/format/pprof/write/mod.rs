@@ -186,7 +186,7 @@ impl Writer<'_> {
             let name = WaitKind::of(self.profile, &wait).label(self.profile);
             let stack = self.code.stack_ending_in(caller, &name, Place::Kernel, &mut self.strings);
             let row = sums.row((stack, None));
-            sums.add(row, column, wait.duration.0);
+            sums.add(row, column, wait.duration.0, &mut self.changes);
         }
     }
 
@@ -196,7 +196,7 @@ impl Writer<'_> {
         let stack = self.code.stack_ending_in(None, LOST, Place::Nowhere, &mut self.strings);
         let sample = schema::Sample {
             location_id: self.code.location_ids(stack).collect(),
-            value: self.columns.of_lost(self.profile, lost),
+            value: self.columns.of_lost(self.profile, lost, &mut self.changes),
             label: Vec::new(),
         };
         self.stream.rows([sample], |part| &mut part.sample)

@@ -29,6 +29,18 @@ pub(super) struct Changes {
     pub rounded: u64,
     /// Values that are no numbers.
     pub not_finite: u64,
+    /// Values that made a sum larger than a number of the file can be.
+    pub too_large: u64,
+}
+
+impl Changes {
+    /// What was computed, or the largest number in place of what has no place: that of the sign of `value`.
+    pub(super) fn or_largest(&mut self, exact: Option<i64>, value: i64) -> i64 {
+        exact.unwrap_or_else(|| {
+            self.too_large += 1;
+            if value < 0 { i64::MIN } else { i64::MAX }
+        })
+    }
 }
 
 impl Sums {
@@ -67,10 +79,11 @@ impl Sums {
         for (index, source) in sources.iter().enumerate() {
             match source {
                 Source::Nothing => {}
-                Source::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0)),
-                Source::Values(Values::Ones, factor) => self.add(row, index, *factor),
+                Source::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0), changes),
+                Source::Values(Values::Ones, factor) => self.add(row, index, *factor, changes),
                 Source::Values(Values::Integer(values), factor) => {
-                    self.add(row, index, values[sample].saturating_mul(*factor));
+                    let value = changes.or_largest(values[sample].checked_mul(*factor), values[sample]);
+                    self.add(row, index, value, changes);
                 }
                 Source::Values(Values::Float(values), factor) if values[sample].is_finite() => {
                     self.add_fraction(row, index, values[sample] * to_float(*factor));
@@ -81,9 +94,9 @@ impl Sums {
     }
 
     /// Adds to one column.
-    pub(super) fn add(&mut self, row: usize, column: usize, value: i64) {
+    pub(super) fn add(&mut self, row: usize, column: usize, value: i64, changes: &mut Changes) {
         match &mut self.columns[column] {
-            Column::Whole(sums) => sums[row] = sums[row].saturating_add(value),
+            Column::Whole(sums) => sums[row] = changes.or_largest(sums[row].checked_add(value), value),
             Column::Fractional(sums) => sums[row] += to_float(value),
         }
     }
@@ -123,7 +136,10 @@ impl Column {
             Self::Whole(sums) => sums[row],
             Self::Fractional(sums) => {
                 let rounded = sums[row].round();
-                changes.rounded += u64::from(to_float(to_whole(rounded)) != sums[row]);
+                // 2^63 is the first number that is too large.
+                let is_in_range = (to_float(i64::MIN)..-to_float(i64::MIN)).contains(&rounded);
+                changes.too_large += u64::from(!is_in_range);
+                changes.rounded += u64::from(is_in_range && rounded != sums[row]);
                 to_whole(rounded)
             }
         }
