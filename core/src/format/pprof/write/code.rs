@@ -14,6 +14,8 @@ pub(super) struct Code<'a> {
     /// The id of each function; the key has none itself.
     functions: FxHashMap<Function, u64>,
     locations: FxHashMap<Location, u32>,
+    /// The texts that stand for names of functions in libraries where there are none.
+    in_brackets: FxHashMap<LibraryId, i64>,
     /// Stacks by row: those that end at a node of the model, by its row, then all others.
     stacks: Vec<Stack>,
     /// The rows of stacks that more than one node can stand for, and of those that end at none.
@@ -61,7 +63,8 @@ impl<'a> Code<'a> {
     /// The code of these stacks.
     pub(super) fn of(profile: &'a Profile, used: impl Iterator<Item = StackId>, strings: &mut Strings<'_>) -> Self {
         let (functions, locations, index) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-        let mut code = Self { profile, functions, locations, stacks: Vec::new(), index, row_of: None };
+        let (in_brackets, stacks) = (FxHashMap::default(), Vec::new());
+        let mut code = Self { profile, functions, locations, in_brackets, stacks, index, row_of: None };
         let chains = code.find_chains();
         let innermost = code.innermost_nodes(used);
         let is_shared = code.place(&innermost, chains, strings);
@@ -263,7 +266,8 @@ impl<'a> Code<'a> {
         let is_unnamed = function.kind == FunctionKind::Unsymbolized && frame.inline_depth == 0;
         let (name, system_name) = match (frame.library, profile.string(function.name)) {
             (Some(library), _) if is_unnamed => {
-                (strings.text(&in_brackets(profile.string(profile.libraries[library.index()].name))), 0)
+                let name = || strings.text(&in_brackets(profile.string(profile.libraries[library.index()].name)));
+                (*self.in_brackets.entry(library).or_insert_with(name), 0)
             }
             // An address is no name.
             (None, name) if is_unnamed && name.starts_with("0x") => (strings.text(UNKNOWN), 0),
