@@ -168,15 +168,15 @@ impl Writer<'_> {
 
     fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
         let samples = &thread.samples;
-        let sources = self.columns.sources(thread);
-        for (row, stack) in self.columns.counted(thread) {
+        let worths = self.columns.worths(self.profile, thread);
+        for (row, stack) in self.columns.counted(self.profile, thread) {
             let stack = match stack {
                 Some(stack) => self.code.stack(stack),
                 None => self.code.stack_ending_in(None, NO_STACK, Place::Nowhere, &mut self.strings),
             };
             let labels = samples.labels.get(row).copied().flatten();
             let sum = sums.row((stack, labels.map(|set| row_of(set.index()))));
-            sums.add_sample(sum, &sources, row, &mut self.changes);
+            sums.add_sample(sum, &worths, row, &mut self.changes);
         }
     }
 
@@ -205,7 +205,8 @@ impl Writer<'_> {
 
 /// The stacks that something is counted at.
 fn used_stacks(profile: &Profile, columns: &Columns) -> impl Iterator<Item = StackId> {
-    let samples = profile.threads.iter().flat_map(|thread| columns.counted(thread).filter_map(|(_, stack)| stack));
+    let samples =
+        profile.threads.iter().flat_map(|thread| columns.counted(profile, thread).filter_map(|(_, stack)| stack));
     let waiting = profile.threads.iter().filter(|_| columns.wall().is_some());
     samples.chain(waiting.flat_map(|thread| counted_waits(thread).filter_map(|wait| wait.stack)))
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::columns::Source;
+use crate::analysis::Worth;
 use crate::model::Values;
 
 /// Stack and set of labels, as rows of their tables.
@@ -74,21 +74,27 @@ impl Sums {
         self.keys.len() - 1
     }
 
-    /// Adds what `sources` (one for each column) have at `sample`.
-    pub(super) fn add_sample(&mut self, row: usize, sources: &[Source<'_>], sample: usize, changes: &mut Changes) {
-        for (index, source) in sources.iter().enumerate() {
-            match source {
-                Source::Nothing => {}
-                Source::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0), changes),
-                Source::Values(Values::Ones, factor) => self.add(row, index, *factor, changes),
-                Source::Values(Values::Integer(values), factor) => {
+    /// Adds what `sample` is worth in each column.
+    pub(super) fn add_sample(
+        &mut self,
+        row: usize,
+        worths: &[Option<Worth<'_>>],
+        sample: usize,
+        changes: &mut Changes,
+    ) {
+        for (index, worth) in worths.iter().enumerate() {
+            let Some(worth) = worth else { continue };
+            match worth {
+                Worth::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0), changes),
+                Worth::Values(Values::Ones, factor) => self.add(row, index, *factor, changes),
+                Worth::Values(Values::Integer(values), factor) => {
                     let value = changes.or_largest(values[sample].checked_mul(*factor), values[sample]);
                     self.add(row, index, value, changes);
                 }
-                Source::Values(Values::Float(values), factor) if values[sample].is_finite() => {
+                Worth::Values(Values::Float(values), factor) if values[sample].is_finite() => {
                     self.add_fraction(row, index, values[sample] * to_float(*factor));
                 }
-                Source::Values(Values::Float(_), _) => changes.not_finite += 1,
+                Worth::Values(Values::Float(_), _) => changes.not_finite += 1,
             }
         }
     }
