@@ -9,8 +9,8 @@ use super::stack_index::StackIndex;
 use super::{
     Category, Crate, CrateId, Frame, FrameId, Function, FunctionId, Library, LibraryId, Mapping, Meta, NativeSymbol,
     NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId, ScriptFrame, ScriptFrameId, Source,
-    SourceId, SourceLocation, SourceLocationId, StackId, StandardCategory, StringId, Tables, Thread, ThreadId,
-    ValueType, ValueTypeId,
+    SourceId, SourceLocation, SourceLocationId, StackId, StandardCategory, StringId, SymbolStatus, Tables, Thread,
+    ThreadId, ValueType, ValueTypeId,
 };
 use super::{Counter, Field, FlowMember, Label, LabelSetId, MarkerSchema, MarkerSchemaId};
 
@@ -142,6 +142,22 @@ impl ProfileBuilder {
     /// Adds a library.
     pub fn add_library(&mut self, library: Library) -> LibraryId {
         push(&mut self.tables.libraries, library)
+    }
+
+    /// A library of which nothing but its path is known, to be added. It is called as the file.
+    pub fn library_at(&mut self, path: &str) -> Library {
+        let file = path.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or(path);
+        let (path, name, none) = (self.string(path), self.string(file), self.string(""));
+        Library {
+            name,
+            path,
+            debug_name: name,
+            debug_path: path,
+            code_id: None,
+            breakpad_id: none,
+            arch: none,
+            symbols: SymbolStatus::Unknown,
+        }
     }
 
     /// Adds a mapping.
