@@ -1,6 +1,7 @@
 //! Model to file. Samples go out first, thread by thread; the tables that they refer to follow, the texts last.
 //!
-//! What has to be in memory for that: the code tables, three numbers for each node of a stack, and the sums of one thread.
+//! What has to be in memory for that: the code tables, two numbers for each node of a stack (three where equal stacks have
+//! several nodes), and the sums of one thread.
 //! The encoded file never is (see [`stream`]).
 
 mod code;
