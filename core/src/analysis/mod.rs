@@ -27,6 +27,7 @@ mod summary;
 mod tree;
 mod waits;
 mod whole;
+mod worth;
 
 #[cfg(test)]
 mod brute_force;
@@ -55,3 +56,4 @@ pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, sam
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
 pub use waits::{TargetKind, WaitKind};
 pub use whole::Whole;
+pub(crate) use worth::{Worth, counts_without_stack};

@@ -6,6 +6,7 @@ use super::amount::{Amount, Unit};
 use super::filter::{Measure, Selection};
 use super::waits::WaitKind;
 use super::whole::Whole;
+use super::worth::Worth;
 use crate::model::{CpuDelta, FunctionKind, Profile, StackId, StackTable, Thread, ThreadId, Values, WeightUnit};
 
 /// The amounts of a selection, by stack.
@@ -228,12 +229,10 @@ impl StackValues {
 /// What the samples of one thread count.
 #[derive(Clone, Copy)]
 enum Counted<'a> {
-    /// Their CPU time.
-    Cpu(&'a [CpuDelta]),
+    /// What they are worth.
+    Worth(Worth<'a>),
     /// One each, if they used any CPU.
     CpuPresence(&'a [CpuDelta]),
-    /// Their weights, times a factor.
-    Weights(&'a Values, f64),
     /// Nothing: not known in the unit asked for.
     Nothing,
 }
@@ -241,32 +240,20 @@ enum Counted<'a> {
 impl<'a> Counted<'a> {
     fn of(profile: &Profile, thread: &'a Thread, measure: Measure, unit: Unit) -> Self {
         let samples = &thread.samples;
-        let has_cpu = thread.knows_cpu();
-        match measure {
-            Measure::Slices => return Self::Weights(&samples.weight, 1.0),
-            Measure::Samples if has_cpu => return Self::CpuPresence(&samples.cpu),
-            Measure::Samples if thread.timed || samples.weight_unit != WeightUnit::Samples => {
-                return Self::Weights(&Values::Ones, 1.0);
+        let worth = match (measure, unit) {
+            (Measure::Samples, _) if thread.knows_cpu() => return Self::CpuPresence(&samples.cpu),
+            (Measure::Samples, _) if thread.timed || samples.weight_unit != WeightUnit::Samples => Some(Worth::ONES),
+            (Measure::Slices, _) => Some(Worth::Values(&samples.weight, 1)),
+            (Measure::Value(id), _) => {
+                Worth::column(thread, id, measure.value_unit(profile).map_or(1, |(_, factor)| factor))
             }
-            Measure::Value(id) => {
-                let column = samples.values.iter().find(|column| column.value_type == id);
-                let factor = measure.value_unit(profile).map_or(1, |(_, factor)| factor);
-                return column.map_or(Self::Nothing, |column| Self::Weights(&column.values, to_float(factor)));
-            }
-            Measure::Cpu | Measure::Wall if has_cpu => return Self::Cpu(&samples.cpu),
-            Measure::Samples | Measure::Cpu | Measure::Wall | Measure::OffCpu | Measure::Weights => {}
-        }
-        let interval = profile.meta.interval.map(|interval| to_float(interval.0));
-        match (unit, samples.weight_unit) {
-            (Unit::Nanoseconds, WeightUnit::TracingMs) => Self::Weights(&samples.weight, 1e6),
-            (Unit::Nanoseconds, WeightUnit::Samples) => {
-                interval.map_or(Self::Nothing, |interval| Self::Weights(&samples.weight, interval))
-            }
-            (Unit::Samples, WeightUnit::Samples) | (Unit::Bytes, WeightUnit::Bytes) => {
-                Self::Weights(&samples.weight, 1.0)
-            }
-            (Unit::Nanoseconds | Unit::Samples | Unit::Bytes | Unit::Named(_), _) => Self::Nothing,
-        }
+            (Measure::Weights, Unit::Nanoseconds) => Worth::time_of_weights(profile, thread),
+            (_, Unit::Nanoseconds) => Worth::time(profile, thread),
+            (_, Unit::Samples) => Worth::weights(thread, WeightUnit::Samples),
+            (_, Unit::Bytes) => Worth::weights(thread, WeightUnit::Bytes),
+            (_, Unit::Named(_)) => None,
+        };
+        worth.map_or(Self::Nothing, Self::Worth)
     }
 
     /// Tells `visit` what each of the selected samples of `thread` counts, if it counts anything, at which stack, and how
@@ -282,8 +269,8 @@ impl<'a> Counted<'a> {
         let mut each = |row: usize, value: f64| {
             // With times, a row without a stack says that nothing ran.
             let counts = match self {
-                Self::Cpu(_) | Self::CpuPresence(_) => true,
-                Self::Weights(..) | Self::Nothing => samples.stack[row].is_some() || !thread.timed,
+                Self::Worth(Worth::Cpu(_)) | Self::CpuPresence(_) => true,
+                Self::Worth(Worth::Values(..)) | Self::Nothing => samples.stack[row].is_some() || !thread.timed,
             };
             let is_meant =
                 |mask: &[bool]| samples.labels.get(row).copied().flatten().is_some_and(|set| mask[set.index()]);
@@ -293,7 +280,7 @@ impl<'a> Counted<'a> {
         };
         let rows = selection.sample_rows(samples, thread.timed);
         match self {
-            Self::Cpu(deltas) => {
+            Self::Worth(Worth::Cpu(deltas)) => {
                 rows.for_each(|row| each(row, deltas[row].get().map_or(0.0, |nanos| to_float(nanos.0))));
             }
             Self::CpuPresence(deltas) => rows.for_each(|row| {
@@ -301,11 +288,14 @@ impl<'a> Counted<'a> {
                     each(row, to_float(thread.samples_in(row).cast_signed()));
                 }
             }),
-            Self::Weights(Values::Ones, scale) => rows.for_each(|row| each(row, scale)),
-            Self::Weights(Values::Integer(weights), scale) => {
-                rows.for_each(|row| each(row, to_float(weights[row]) * scale));
+            Self::Worth(Worth::Values(values, factor)) => {
+                let scale = to_float(factor);
+                match values {
+                    Values::Ones => rows.for_each(|row| each(row, scale)),
+                    Values::Integer(values) => rows.for_each(|row| each(row, to_float(values[row]) * scale)),
+                    Values::Float(values) => rows.for_each(|row| each(row, values[row] * scale)),
+                }
             }
-            Self::Weights(Values::Float(weights), scale) => rows.for_each(|row| each(row, weights[row] * scale)),
             Self::Nothing => {}
         }
     }

@@ -1,5 +1,6 @@
 //! Values of JSON files that serde's own types would refuse or change.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
@@ -14,7 +15,12 @@ pub(in crate::format) enum Number {
     Float(f64),
 }
 
-/// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD.
+/// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD. Not copied where the file
+/// has it without escapes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::format) struct Str<'a>(pub Cow<'a, str>);
+
+/// The same, copied, for what outlives the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::format) struct Text(pub String);
 
@@ -28,6 +34,15 @@ impl Number {
         match self {
             Self::Integer(value) => value as f64,
             Self::Float(value) => value,
+        }
+    }
+
+    /// As a whole number of units of which this one has `scale`; the nearest that there is.
+    #[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
+    pub(in crate::format) fn scaled(self, scale: i64) -> i64 {
+        match self {
+            Self::Integer(value) => value.saturating_mul(scale),
+            Self::Float(value) => (value * Self::Integer(scale).as_f64()).round_ties_even() as i64,
         }
     }
 }
@@ -79,28 +94,51 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-impl<'de> Deserialize<'de> for Text {
+impl<'a> Scan<'a> for Str<'a> {
+    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
+        match scanner.plain_string() {
+            Some(text) => Some(Self(Cow::Borrowed(text))),
+            None => scanner.by_serde(),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Texts;
 
-        impl Visitor<'_> for Texts {
-            type Value = Text;
+        impl<'de> Visitor<'de> for Texts {
+            type Value = Str<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
-                Ok(Text(value.to_owned()))
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Borrowed(value)))
             }
 
-            fn visit_bytes<E>(self, value: &[u8]) -> Result<Text, E> {
-                Ok(Text(String::from_utf8_lossy(value).into_owned()))
+            fn visit_str<E>(self, value: &str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(value.to_owned())))
+            }
+
+            fn visit_borrowed_bytes<E>(self, value: &'de [u8]) -> Result<Str<'de>, E> {
+                Ok(Str(String::from_utf8_lossy(value)))
+            }
+
+            fn visit_bytes<E>(self, value: &[u8]) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(String::from_utf8_lossy(value).into_owned())))
             }
         }
 
         // serde_json gives lone surrogates as bytes, and refuses them where a `str` is asked for.
         deserializer.deserialize_bytes(Texts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Str::deserialize(deserializer).map(|text| Self(text.0.into_owned()))
     }
 }
 
@@ -188,11 +226,21 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_replaced() {
-        let text: Text = serde_json::from_str(r#""a\ud800b""#).expect("a string");
+    fn times_are_scaled_to_the_nearest_whole_number() {
+        let scaled = |number: Number| number.scaled(1_000);
+        assert_eq!([0.0005, 0.0015, -2.0006].map(Number::Float).map(scaled), [0, 2, -2_001]);
+        assert_eq!([7, i64::MAX, i64::MIN].map(Number::Integer).map(scaled), [7_000, i64::MAX, i64::MIN]);
+        assert_eq!([1e300, f64::NAN].map(Number::Float).map(scaled), [i64::MAX, 0]);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced_and_plain_text_borrowed() {
+        let text: Str<'_> = serde_json::from_str(r#""a\ud800b""#).expect("a string");
         assert!(text.0.starts_with('a') && text.0.ends_with('b') && text.0.contains('\u{fffd}'), "{text:?}");
-        assert_eq!(serde_json::from_str::<Text>(r#""\ud83e\udd80""#).expect("a pair").0, "🦀");
-        assert!(serde_json::from_str::<Text>("7").is_err());
+        assert_eq!(serde_json::from_str::<Str<'_>>(r#""\ud83e\udd80""#).expect("a pair").0, "🦀");
+        assert!(matches!(serde_json::from_str::<Str<'_>>(r#""plain""#).expect("a string").0, Cow::Borrowed("plain")));
+        assert!(serde_json::from_str::<Str<'_>>("7").is_err());
+        assert_eq!(serde_json::from_str::<Text>(r#""plain""#).expect("a string").0, "plain");
     }
 
     #[test]

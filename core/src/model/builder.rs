@@ -12,7 +12,7 @@ use super::{
     Category, Crate, CrateId, Frame, FrameId, FrameTable, Function, FunctionId, FunctionTable, Library, LibraryId,
     Mapping, Meta, NativeSymbol, NativeSymbolId, PayloadId, Process, ProcessId, Profile, Resource, ResourceId,
     ScriptFrame, ScriptFrameId, Source, SourceId, SourceLocation, SourceLocationId, StackId, StackTable,
-    StandardCategory, StringId, Tables, Thread, ThreadId, ValueType, ValueTypeId,
+    StandardCategory, StringId, SymbolStatus, Tables, Thread, ThreadId, ValueType, ValueTypeId,
 };
 use super::{Counter, Field, FlowMember, Label, LabelSetId, MarkerSchema, MarkerSchemaId};
 
@@ -150,6 +150,22 @@ impl ProfileBuilder {
     /// Adds a library.
     pub fn add_library(&mut self, library: Library) -> LibraryId {
         push(&mut self.tables.libraries, library)
+    }
+
+    /// A library of which nothing but its path is known, to be added. It is called as the file.
+    pub fn library_at(&mut self, path: &str) -> Library {
+        let file = path.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or(path);
+        let (path, name, none) = (self.string(path), self.string(file), self.string(""));
+        Library {
+            name,
+            path,
+            debug_name: name,
+            debug_path: path,
+            code_id: None,
+            breakpad_id: none,
+            arch: none,
+            symbols: SymbolStatus::Unknown,
+        }
     }
 
     /// Adds a mapping.

@@ -1,6 +1,6 @@
 //! pprof files that are made to do harm: too many threads, and names that take long to look through.
 
-use traceview_core::format::{self, ReadOptions};
+use traceview_core::format::{self, ReadOptions, WriteOptions};
 use traceview_core::model::Profile;
 
 /// A message in the making.
@@ -37,6 +37,7 @@ impl Message {
 /// Fields of a file.
 const SAMPLE_TYPE: u64 = 1;
 const SAMPLE: u64 = 2;
+const MAPPING: u64 = 3;
 const LOCATION: u64 = 4;
 const FUNCTION: u64 = 5;
 const TEXT: u64 = 6;
@@ -100,4 +101,25 @@ fn a_long_text_is_a_comment_once() {
     assert_eq!(profile.meta.extra.iter().filter(|(_, text)| *text == long).count(), 1);
     let warning = profile.meta.warnings.iter().find(|warning| warning.code == "comments-left-out");
     assert_eq!(warning.map(|warning| (warning.count, warning.first.as_deref())), Some((99_999, Some("comment 1"))));
+}
+
+#[test]
+fn a_long_name_of_a_library_is_not_copied_for_each_address() {
+    let long = "é".repeat(500_000);
+    let mut text = file(&[&long]).message(MAPPING, &Message::default().number(1, 1).number(5, 3));
+    let ids = 1..=20_000;
+    for id in ids.clone() {
+        // Every second one has no address.
+        let address = if id % 2 == 0 { 0 } else { 0x1000 + id };
+        text = text.message(LOCATION, &Message::default().number(1, id).number(2, 1).number(3, address));
+        text = text.message(SAMPLE, &sample(id));
+    }
+    let profile = read(&text);
+    let lens = || profile.functions.name.iter().map(|name| profile.string(*name).len());
+    assert_eq!((lens().len(), lens().max()), (10_001, Some(100 + "…+0x5e1f".len())));
+    assert!(profile.string(profile.functions.name[0]).ends_with("é…+0x1001"));
+    // The whole name comes back, once.
+    let mut written = Vec::new();
+    format::pprof::write(&profile, &WriteOptions::default(), &mut written).expect("memory does not fail");
+    assert_eq!(memchr::memmem::find_iter(&written, long.as_bytes()).count(), 2, "as path and in brackets");
 }

@@ -1,8 +1,8 @@
 //! What is counted when writing, and what each sample adds to it.
 
 use super::super::WriteOptions;
-use crate::analysis::{self, Unit, default_measure};
-use crate::model::{CpuDelta, FunctionKind, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
+use crate::analysis::{self, Unit, Worth, default_measure};
+use crate::model::{FunctionKind, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
 
 /// What the numbers of a file are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ impl Measure {
             _ => None,
         };
         let by_weights = Self::by_weights(profile);
-        let has_time = |thread: &Thread| Self::Time.source(profile, thread).is_some() || !thread.waits.is_empty();
+        let has_time = |thread: &Thread| Worth::time(profile, thread).is_some() || !thread.waits.is_empty();
         let has_times = || profile.threads.iter().any(has_time);
         match options.measure {
             Some(analysis::Measure::Weights | analysis::Measure::Samples) => by_weights,
@@ -60,13 +60,19 @@ impl Measure {
 
     /// Whether some sample counts a fraction.
     pub(super) fn is_fractional(self, profile: &Profile) -> bool {
-        let mut threads = profile.threads.iter().filter(|thread| self.source(profile, thread).is_some());
-        threads.any(|thread| matches!(self.source(profile, thread), Some(Source::Amounts(Values::Float(_), _))))
+        profile
+            .threads
+            .iter()
+            .any(|thread| !self.is_time() && self.worth(profile, thread).is_some_and(Worth::is_fractional))
     }
 
     /// How many of what is summed is one of what is written.
     pub(super) fn divisor(self) -> i128 {
-        if matches!(self, Self::Time | Self::Column(_, Unit::Nanoseconds, _)) { 1000 } else { 1 }
+        if self.is_time() { 1000 } else { 1 }
+    }
+
+    fn is_time(self) -> bool {
+        matches!(self, Self::Time | Self::Column(_, Unit::Nanoseconds, _))
     }
 
     /// The samples of `thread` that count something, with their stacks; `None` where they cannot be counted so.
@@ -77,62 +83,39 @@ impl Measure {
         profile: &'a Profile,
         thread: &'a Thread,
     ) -> Option<impl Iterator<Item = (Option<StackId>, Value)> + use<'a>> {
-        let source = self.source(profile, thread)?;
+        let worth = self.worth(profile, thread)?;
         let has_cpu = thread.knows_cpu();
         let is_column = matches!(self, Self::Column(..));
-        let counts_all = is_column || matches!(source, Source::Cpu(_));
+        let counts_all = is_column || matches!(worth, Worth::Cpu(_));
         let rows = thread.samples.stack.iter().copied().enumerate();
         Some(rows.filter_map(move |(row, stack)| {
             // A row of a file without times is a sum, with a stack or without.
             let ran = stack.is_some()
                 || (is_column && !thread.timed)
                 || (has_cpu && thread.samples.cpu_of(row).is_some_and(|cpu| cpu.0 != 0));
-            let value = source.value(row);
+            let value = self.value(worth, row);
             let is_sample = counts_all || stack.is_none_or(|stack| !is_unsampled(profile, stack));
             let counts = ran && is_sample && value != Value::Whole(0) && value != Value::Fraction(0.0);
             counts.then_some((stack, value))
         }))
     }
 
-    fn source<'a>(self, profile: &Profile, thread: &'a Thread) -> Option<Source<'a>> {
-        let samples = &thread.samples;
-        let interval = profile.meta.interval.filter(|interval| interval.0 > 0);
-        match (self, samples.weight_unit) {
-            (Self::Column(id, unit, factor), _) => {
-                let values = &samples.values.iter().find(|column| column.value_type == id)?.values;
-                Some(match unit {
-                    Unit::Nanoseconds => Source::Times(values, factor),
-                    Unit::Samples | Unit::Bytes | Unit::Named(_) => Source::Amounts(values, factor),
-                })
-            }
-            (Self::Weights(unit), of_thread) => (unit == of_thread).then_some(Source::Amounts(&samples.weight, 1)),
-            (Self::Time, _) if thread.knows_cpu() => Some(Source::Cpu(&samples.cpu)),
-            (Self::Time, WeightUnit::TracingMs) => Some(Source::Times(&samples.weight, 1_000_000)),
-            (Self::Time, WeightUnit::Samples) => interval.map(|interval| Source::Times(&samples.weight, interval.0)),
-            (Self::Time, WeightUnit::Bytes) => None,
+    fn worth<'a>(self, profile: &Profile, thread: &'a Thread) -> Option<Worth<'a>> {
+        match self {
+            Self::Weights(unit) => Worth::weights(thread, unit),
+            Self::Time => Worth::time(profile, thread),
+            Self::Column(id, _, factor) => Worth::column(thread, id, factor),
         }
     }
-}
 
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    Cpu(&'a [CpuDelta]),
-    /// Values, each of them so many.
-    Amounts(&'a Values, i64),
-    /// Values, each of them so many nanoseconds.
-    Times(&'a Values, i64),
-}
-
-impl Source<'_> {
-    fn value(self, row: usize) -> Value {
-        match self {
-            Self::Cpu(deltas) => Value::Whole(deltas.get(row).and_then(|cpu| cpu.get()).map_or(0, |cpu| cpu.0)),
-            Self::Amounts(Values::Float(values), factor) => Value::Fraction(values[row] * to_float(factor)),
-            Self::Times(Values::Float(values), factor) => to_whole(values[row] * to_float(factor)),
-            Self::Amounts(Values::Ones, factor) | Self::Times(Values::Ones, factor) => Value::Whole(factor),
-            Self::Amounts(Values::Integer(values), factor) | Self::Times(Values::Integer(values), factor) => {
-                Value::Whole(values[row].saturating_mul(factor))
-            }
+    /// What sample `row` counts: of times whole nanoseconds.
+    fn value(self, worth: Worth<'_>, row: usize) -> Value {
+        match worth {
+            Worth::Cpu(deltas) => Value::Whole(deltas.get(row).and_then(|cpu| cpu.get()).map_or(0, |cpu| cpu.0)),
+            Worth::Values(Values::Ones, factor) => Value::Whole(factor),
+            Worth::Values(Values::Integer(values), factor) => Value::Whole(values[row].saturating_mul(factor)),
+            Worth::Values(Values::Float(values), factor) if self.is_time() => to_whole(values[row] * to_float(factor)),
+            Worth::Values(Values::Float(values), factor) => Value::Fraction(values[row] * to_float(factor)),
         }
     }
 }

@@ -14,7 +14,6 @@ use self::file::Facts;
 use super::ReadError;
 use super::import_report::ImportReport;
 use super::json_keys::{begins_object, top_level_keys};
-use super::json_value::Number;
 use super::v8_profile::V8Profile;
 use crate::model::{OsId, Process, Profile, ProfileBuilder, Thread, Time};
 
@@ -65,7 +64,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
         (meta.recording_start, meta.recording_end) = (Some(Time::ZERO), Some(end));
     }
     if !facts.is_nested {
-        meta.start_monotonic_ns = facts.start.map(|start| nanos(start, 1_000));
+        meta.start_monotonic_ns = facts.start.map(|start| start.scaled(1_000));
     }
     meta.warnings = report.into_warnings();
     Ok(builder.finish()?)
@@ -75,24 +74,15 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
 fn end(facts: &Facts, v8: &mut V8Profile) -> Option<Time> {
     let scale = if facts.is_nested { 1_000_000_000 } else { 1_000 };
     let (start, end) = (facts.start?, facts.end?);
-    let length = Time(nanos(end, scale).saturating_sub(nanos(start, scale)));
+    let length = Time(end.scaled(scale).saturating_sub(start.scaled(scale)));
     if facts.is_absolute {
-        let start = Time(nanos(start, scale));
+        let start = Time(start.scaled(scale));
         // The start may be on another clock.
         let first = v8.first_time().unwrap_or(start);
         let is_near = (0..=length.0).contains(&first.0.saturating_sub(start.0));
         v8.shift(if is_near { start } else { first });
     }
     Some(length)
-}
-
-/// `value` in units of `scale` ns.
-#[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
-fn nanos(value: Number, scale: i64) -> i64 {
-    match value {
-        Number::Integer(value) => value.saturating_mul(scale),
-        Number::Float(value) => (value * Number::Integer(scale).as_f64()).round_ties_even() as i64,
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::super::import_report::{ImportReport, Note};
 use super::frame_line::{FrameLine, SourceLine};
 use crate::model::{
-    Frame, FrameId, Function, FunctionKind, Library, LibraryId, ProfileBuilder, Resource, ResourceId, ResourceKind,
-    Source, StackId, StandardCategory, SymbolStatus,
+    Frame, FrameId, Function, FunctionKind, LibraryId, ProfileBuilder, Resource, ResourceId, ResourceKind, Source,
+    StackId, StandardCategory,
 };
 
 const NOT_UTF8: Note =
@@ -107,19 +107,9 @@ impl<'a> Code<'a> {
     fn library(&mut self, file: &'a [u8], builder: &mut ProfileBuilder) -> (LibraryId, ResourceId) {
         *self.libraries.entry(file).or_insert_with(|| {
             let text = String::from_utf8_lossy(file);
-            let path = builder.string(&text);
-            let name = builder.string(file_name(&text));
-            let none = builder.string("");
-            let library = builder.add_library(Library {
-                name,
-                path,
-                debug_name: name,
-                debug_path: path,
-                code_id: None,
-                breakpad_id: none,
-                arch: none,
-                symbols: SymbolStatus::Unknown,
-            });
+            let library = builder.library_at(&text);
+            let name = library.name;
+            let library = builder.add_library(library);
             let row = Resource { name, kind: ResourceKind::Library, library: Some(library), host: None };
             (library, builder.resource(row))
         })

@@ -11,9 +11,11 @@ mod payload;
 use serde_json::value::RawValue;
 
 pub(super) use column::{Address, Flag, Numbers, Real, Row, Wide, stored_numbers};
+pub(super) use object::Id;
 use object::object;
-pub(super) use object::{Id, Str};
 pub(super) use payload::{Fields, Payload};
+
+pub(super) use crate::format::json_value::Str;
 
 object! {
     /// A file.

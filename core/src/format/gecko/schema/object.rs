@@ -11,11 +11,6 @@ use crate::format::json_scan::{Scan, Scanner};
 /// What an object has besides the keys that are known, in the order of the file.
 pub(in super::super) type Kept<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
-/// A string that may have halves of surrogate pairs (JavaScript writes them); they become U+FFFD. Not copied where the file
-/// has it without escapes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in super::super) struct Str<'a>(pub Cow<'a, str>);
-
 /// The id of a process or thread.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(in super::super) enum Id {
@@ -50,7 +45,7 @@ macro_rules! object {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name<'de>, A::Error> {
                         let mut object = $name::default();
-                        while let Some(key) = map.next_key::<$crate::format::gecko::schema::object::Str<'de>>()? {
+                        while let Some(key) = map.next_key::<$crate::format::json_value::Str<'de>>()? {
                             match &*key.0 {
                                 $($key => object.$field = map.next_value()?,)*
                                 _ => object.kept.push((key.0, std::borrow::Cow::Borrowed(map.next_value::<&'de serde_json::value::RawValue>()?))),
@@ -69,7 +64,7 @@ macro_rules! object {
                 use $crate::format::json_scan::Scan;
 
                 let mut object = Self::default();
-                scanner.object(|scanner, key: $crate::format::gecko::schema::object::Str<'a>| {
+                scanner.object(|scanner, key: $crate::format::json_value::Str<'a>| {
                     match &*key.0 {
                         $($key => object.$field = Scan::scan(scanner)?,)*
                         _ => object.kept.push((key.0, std::borrow::Cow::Borrowed(Scan::scan(scanner)?))),
@@ -83,48 +78,6 @@ macro_rules! object {
 }
 
 pub(super) use object;
-
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Texts;
-
-        impl<'de> Visitor<'de> for Texts {
-            type Value = Str<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Borrowed(value)))
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Owned(value.to_owned())))
-            }
-
-            fn visit_borrowed_bytes<E>(self, value: &'de [u8]) -> Result<Str<'de>, E> {
-                Ok(Str(String::from_utf8_lossy(value)))
-            }
-
-            fn visit_bytes<E>(self, value: &[u8]) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Owned(String::from_utf8_lossy(value).into_owned())))
-            }
-        }
-
-        // serde_json gives lone surrogates as bytes, and refuses them where a `str` is asked for.
-        deserializer.deserialize_bytes(Texts)
-    }
-}
-
-impl<'a> Scan<'a> for Str<'a> {
-    fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
-        match scanner.plain_string() {
-            Some(text) => Some(Self(Cow::Borrowed(text))),
-            None => scanner.by_serde(),
-        }
-    }
-}
 
 impl<'a> Scan<'a> for Id {
     fn scan(scanner: &mut Scanner<'a>) -> Option<Self> {
@@ -176,15 +129,6 @@ impl<'de> Deserialize<'de> for Id {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn half_a_surrogate_pair_is_replaced_and_plain_text_borrowed() {
-        let text: Str<'_> = serde_json::from_str(r#""a\ud800b""#).expect("a string");
-        assert!(text.0.starts_with('a') && text.0.ends_with('b') && text.0.contains('\u{fffd}'), "{text:?}");
-        assert_eq!(serde_json::from_str::<Str<'_>>(r#""\ud83e\udd80""#).expect("a pair").0, "🦀");
-        assert!(matches!(serde_json::from_str::<Str<'_>>(r#""plain""#).expect("a string").0, Cow::Borrowed("plain")));
-        assert!(serde_json::from_str::<Str<'_>>("7").is_err());
-    }
 
     #[test]
     fn ids_are_numbers_or_text() {

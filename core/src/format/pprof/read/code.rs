@@ -232,20 +232,30 @@ impl<'a> Names<'a> {
 /// The function of code without a name; `kept` is the text of the name that it has for all that.
 fn unnamed(at: At, kept: Option<i64>, function: Option<&schema::Function>, maker: &mut Maker<'_>) -> FunctionId {
     let tables = maker.builder.tables();
-    let library = at.library.map(|library| tables.strings.get(tables.libraries[library.index()].name));
-    let name = match (library, at.address) {
-        (Some(library), Some(address)) => format!("{library}+{address:#x}"),
-        (Some(library), None) if library.starts_with('[') => library.to_owned(),
-        (Some(library), None) => format!("[{library}]"),
-        (None, Some(address)) => format!("{address:#x}"),
-        (None, None) => UNKNOWN.to_owned(),
-    };
-    let name: StringId = match kept {
-        Some(text) => maker.text(text),
-        None => maker.builder.string(&name),
+    let library = at.library.map(|library| short(tables.strings.get(tables.libraries[library.index()].name)));
+    let name: StringId = match (kept, library, at.address) {
+        (Some(text), ..) => maker.text(text),
+        (None, Some((library, rest)), Some(address)) => maker.builder.string(&format!("{library}{rest}+{address:#x}")),
+        (None, Some((library, _)), None) if library.starts_with('[') => {
+            let library = at.library.expect("it has a name");
+            tables.libraries[library.index()].name
+        }
+        (None, Some((library, rest)), None) => maker.builder.string(&format!("[{library}{rest}]")),
+        (None, None, Some(address)) => maker.builder.string(&format!("{address:#x}")),
+        (None, None, None) => maker.builder.string(UNKNOWN),
     };
     let row = Function { kind: FunctionKind::Unsymbolized, ..Function::named(name) };
     add(row, function.unwrap_or(&schema::Function::default()), maker)
+}
+
+/// The name of a library in the names of its code, and what says that it goes on. Each address has a copy, so the longest
+/// that a file can make of it is not it.
+fn short(library: &str) -> (&str, &str) {
+    const LONGEST: usize = 100;
+    match library.split_at_checked(library.floor_char_boundary(LONGEST)) {
+        Some((start, rest)) if !rest.is_empty() => (start, "…"),
+        _ => (library, ""),
+    }
 }
 
 /// Adds a function with the file and line that the file says.

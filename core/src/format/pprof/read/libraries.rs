@@ -8,7 +8,7 @@ use super::super::names::{KERNEL, MEMORY, UNKNOWN};
 use super::super::schema;
 use super::rows::Rows;
 use super::texts::Texts;
-use crate::model::{Library, LibraryId, Mapping, ProcessId, ProfileBuilder, StringId, SymbolStatus, Time};
+use crate::model::{Library, LibraryId, Mapping, ProcessId, ProfileBuilder, StringId, Time};
 
 /// What the addresses of a mapping mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,21 +122,8 @@ impl Libraries {
     }
 }
 
-fn add_library(path: StringId, build_id: Option<StringId>, builder: &mut ProfileBuilder) -> LibraryId {
-    let text = builder.tables().strings.get(path);
-    let file = match text.rsplit_once('/') {
-        Some((_, file)) if !file.is_empty() => file.to_owned(),
-        _ => text.to_owned(),
-    };
-    let (name, empty) = (builder.string(&file), builder.string(""));
-    builder.add_library(Library {
-        name,
-        path,
-        debug_name: name,
-        debug_path: path,
-        code_id: build_id,
-        breakpad_id: empty,
-        arch: empty,
-        symbols: SymbolStatus::Unknown,
-    })
+fn add_library(path: StringId, code_id: Option<StringId>, builder: &mut ProfileBuilder) -> LibraryId {
+    let path = builder.tables().strings.get(path).to_owned();
+    let library = builder.library_at(&path);
+    builder.add_library(Library { code_id, ..library })
 }

@@ -141,8 +141,39 @@ fn other_weights_and_values_have_types_of_their_own() {
     assert_eq!((file.root.period, &file.root.period_type), (0, &None));
     assert_eq!(file.root.sample[0].value, [2, 0, i64::MAX, 3], "sums stay in range, and 2.75 is nearly 3");
     assert_eq!(file.root.sample[1].value, [2, 250_000, 0, 0]);
-    let counts = ["values-rounded", "values-not-finite", "values-left-out"].map(|code| file.warning(code));
-    assert_eq!(counts, [Some(1), Some(1), Some(2)]);
+    let codes = ["values-rounded", "values-not-finite", "values-left-out", "values-too-large"];
+    assert_eq!(codes.map(|code| file.warning(code)), [Some(1), Some(1), Some(2), Some(1)]);
+}
+
+#[test]
+fn what_is_beyond_64_bits_is_the_largest_number_and_told() {
+    let mut fixture = Fixture::new();
+    let threads = [fixture.thread("a", 1), fixture.thread("b", 2), fixture.thread("c", 3)];
+    for thread in threads {
+        let stack = fixture.stack("main");
+        (0..2).for_each(|time| fixture.sample(thread, time, Some(stack), None));
+    }
+    let name = fixture.builder.string("bytes");
+    let value_type = fixture.builder.value_type(ValueType { name, unit: name });
+    let huge = [[2.0_f64.powi(62); 2], [-2.0_f64.powi(62); 2], [-2.0_f64.powi(63); 2]];
+    for (thread, values) in threads.into_iter().zip(huge) {
+        let samples = &mut fixture.builder.thread_mut(thread).samples;
+        samples.weight = Values::Integer(vec![1, i64::MIN]);
+        samples.values = vec![ValueColumn { value_type, values: Values::Float(values.to_vec()) }];
+    }
+    fixture.builder.meta_mut().interval = Some(crate::model::Nanos(2));
+    fixture.builder.meta_mut().quality = Some(Quality { lost_samples: 1 << 62, ..Quality::default() });
+    let file = written(&fixture.finish());
+    assert_eq!(file.types(), ["samples/count", "cpu/nanoseconds", "bytes/bytes"]);
+    let values: Vec<_> = file.root.sample.iter().map(|sample| &*sample.value).collect();
+    let (weight, cpu) = (1 + i64::MIN, i64::MIN + 2);
+    assert_eq!(
+        values,
+        [[weight, cpu, i64::MAX], [weight, cpu, i64::MIN], [weight, cpu, i64::MIN], [1 << 62, i64::MAX, 0]]
+    );
+    // In each thread a CPU time; the sums of the first (2^63) and the third (-2^64), and the lost time.
+    assert_eq!(file.warning("values-too-large"), Some(3 + 2 + 1));
+    assert_eq!(file.warning("values-rounded"), None);
 }
 
 #[test]

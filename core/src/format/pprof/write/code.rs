@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::names::UNKNOWN;
 use super::super::schema::{Function, Line};
+use super::packed::Packed;
 use super::strings::Strings;
 use crate::model::{Frame, FrameId, FunctionKind, LibraryId, Profile, StackId};
 
@@ -13,12 +14,14 @@ pub(super) struct Code<'a> {
     /// The id of each function; the key has none itself.
     functions: FxHashMap<Function, u64>,
     locations: FxHashMap<Location, u32>,
+    /// The texts that stand for names of functions in libraries where there are none.
+    in_brackets: FxHashMap<LibraryId, i64>,
     /// Stacks by row: those that end at a node of the model, by its row, then all others.
     stacks: Vec<Stack>,
     /// The rows of stacks that more than one node can stand for, and of those that end at none.
     index: FxHashMap<Stack, u32>,
-    /// For each node the row of its stack. Equal stacks have one, whatever else the model tells apart.
-    row_of: Vec<u32>,
+    /// For each node the row of its stack, where equal stacks have several nodes; where none have, that is the node's own.
+    row_of: Option<Vec<u32>>,
 }
 
 /// A stack: the row of its innermost location, and the row of the stack that called it.
@@ -30,6 +33,9 @@ struct Stack {
 
 /// In place of a row.
 const NONE: u32 = u32::MAX;
+
+/// So many callers up are stacks followed before the locations on the way are encoded.
+const STEPS: usize = 16;
 
 /// A location; its id is one more than its row.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -56,23 +62,21 @@ pub(super) enum Place {
 impl<'a> Code<'a> {
     /// The code of these stacks.
     pub(super) fn of(profile: &'a Profile, used: impl Iterator<Item = StackId>, strings: &mut Strings<'_>) -> Self {
-        let mut code = Self {
-            profile,
-            functions: FxHashMap::default(),
-            locations: FxHashMap::default(),
-            stacks: vec![Stack { location: NONE, caller: NONE }; profile.stacks.len()],
-            index: FxHashMap::default(),
-            row_of: vec![NONE; profile.stacks.len()],
-        };
+        let (functions, locations, index) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let (in_brackets, stacks) = (FxHashMap::default(), Vec::new());
+        let mut code = Self { profile, functions, locations, in_brackets, stacks, index, row_of: None };
+        let chains = code.find_chains();
         let innermost = code.innermost_nodes(used);
-        let is_shared = code.place(&innermost, strings);
-        code.join(&innermost, &is_shared);
+        let is_shared = code.place(&innermost, chains, strings);
+        if is_shared.contains(&true) {
+            code.join(&innermost, &is_shared);
+        }
         code
     }
 
     /// The row of the stack that ends at a node, which must be one of those that were said to be used.
     pub(super) fn stack(&self, node: StackId) -> u32 {
-        self.row_of[node.index()]
+        self.row_of.as_ref().map_or(row(node.index()), |row_of| row_of[node.index()])
     }
 
     /// The row of a stack that ends in something that is not code: `name`, called by `caller`.
@@ -100,19 +104,24 @@ impl<'a> Code<'a> {
         stacks.map(|stack| u64::from(stack.location) + 1)
     }
 
-    /// The same of several stacks, into an empty list for each. Their nodes are far apart in memory: so they are not waited for
-    /// one by one.
-    pub(super) fn all_location_ids(&self, stacks: &[u32], ids: &mut [Vec<u64>]) {
-        let mut at = stacks.to_vec();
-        let mut is_left = true;
-        while is_left {
-            is_left = false;
-            for (at, ids) in at.iter_mut().zip(&mut *ids) {
-                if let Some(stack) = self.stacks.get(*at as usize) {
-                    ids.push(u64::from(stack.location) + 1);
+    /// The same of several stacks, encoded. Their nodes are far apart in memory: so they are not waited for one by one, but
+    /// a step is made on each stack before the next one, and nothing else is done in between.
+    pub(super) fn encode_location_ids(&self, stacks: &mut [u32], ids: &mut [Packed]) {
+        const END: Stack = Stack { location: NONE, caller: NONE };
+        ids.iter_mut().for_each(Packed::clear);
+        let count = stacks.len();
+        let mut locations = vec![NONE; count * STEPS];
+        while stacks.iter().any(|stack| *stack != NONE) {
+            for step in locations.chunks_exact_mut(count) {
+                for (at, location) in stacks.iter_mut().zip(step) {
+                    let stack = self.stacks.get(*at as usize).copied().unwrap_or(END);
+                    *location = stack.location;
                     *at = stack.caller;
-                    is_left = true;
                 }
+            }
+            for (index, ids) in ids[..count].iter_mut().enumerate() {
+                let steps = locations[index..].iter().step_by(count).take_while(|location| **location != NONE);
+                ids.extend(steps.map(|location| u64::from(*location) + 1), STEPS);
             }
         }
     }
@@ -127,95 +136,108 @@ impl<'a> Code<'a> {
         (locations.into_iter().map(|(location, _)| location).collect(), functions)
     }
 
+    /// Finds for each node the frames that it and those around were inlined into each other as, and the innermost node of
+    /// the location that called these. They recur on many stacks, so they have rows of their own, which stand in place of
+    /// the location for now. Returns how many rows there are.
+    fn find_chains(&mut self) -> usize {
+        let (stacks, frames) = (&self.profile.stacks, &self.profile.frames);
+        let mut count = 0;
+        let mut add = || {
+            count += 1;
+            row(count - 1)
+        };
+        // By the row of those around, if any, and the frame.
+        let mut alone = vec![NONE; frames.len()];
+        let mut inlined: FxHashMap<(u32, FrameId), u32> = FxHashMap::default();
+        self.stacks.reserve_exact(stacks.len());
+        for (frame, prefix) in stacks.frame.iter().zip(&stacks.prefix) {
+            let around = prefix.filter(|prefix| self.is_inlined_into(*frame, stacks.frame[prefix.index()]));
+            let stack = match around {
+                Some(around) => {
+                    let Stack { location: around, caller } = self.stacks[around.index()];
+                    Stack { location: *inlined.entry((around, *frame)).or_insert_with(&mut add), caller }
+                }
+                None => {
+                    let chain = &mut alone[frame.index()];
+                    if *chain == NONE {
+                        *chain = add();
+                    }
+                    Stack { location: *chain, caller: prefix.map_or(NONE, |prefix| row(prefix.index())) }
+                }
+            };
+            self.stacks.push(stack);
+        }
+        count
+    }
+
     /// For each node whether it is the innermost of a location: a stack that is used ends there, or goes on in a callee.
     fn innermost_nodes(&self, used: impl Iterator<Item = StackId>) -> Vec<bool> {
-        let mut innermost = vec![false; self.profile.stacks.len()];
+        let mut innermost = vec![false; self.stacks.len()];
         used.for_each(|node| innermost[node.index()] = true);
         // Callees stand behind their callers.
-        for row in (0..innermost.len()).rev() {
-            if innermost[row]
-                && let Some(caller) = self.caller_of(StackId::new(row))
-            {
-                innermost[caller.index()] = true;
+        for (node, stack) in self.stacks.iter().enumerate().rev() {
+            if stack.caller != NONE && innermost[node] {
+                innermost[stack.caller as usize] = true;
             }
         }
         innermost
     }
 
     /// Gives each of the nodes its location. Says for each location whether differing frames have it.
-    fn place(&mut self, innermost: &[bool], strings: &mut Strings<'_>) -> Vec<bool> {
-        // Frames inlined into each other recur on many stacks: their row, by the row of those around and the frame.
-        let mut chains: FxHashMap<(u32, FrameId), u32> = FxHashMap::default();
-        let mut location_of: Vec<u32> = Vec::new();
+    fn place(&mut self, innermost: &[bool], chains: usize, strings: &mut Strings<'_>) -> Vec<bool> {
+        let mut location_of = vec![NONE; chains];
         let mut is_shared = Vec::new();
-        let mut frames = Vec::new();
-        for node in (0..innermost.len()).filter(|row| innermost[*row]).map(StackId::new) {
-            frames.clear();
-            frames.extend(self.inlined_frames(node));
-            let chain = frames.iter().rev().fold(NONE, |around, frame| {
-                *chains.entry((around, *frame)).or_insert_with(|| {
-                    location_of.push(NONE);
-                    row(location_of.len() - 1)
-                })
-            });
-            let location = &mut location_of[chain as usize];
+        for node in (0..innermost.len()).filter(|node| innermost[*node]) {
+            let location = &mut location_of[self.stacks[node].location as usize];
             if *location == NONE {
+                let frames: Vec<FrameId> = self.inlined_frames(StackId::new(node)).collect();
                 *location = self.location(&frames, strings);
                 match is_shared.get_mut(*location as usize) {
                     Some(is_shared) => *is_shared = true,
                     None => is_shared.push(false),
                 }
             }
-            self.stacks[node.index()].location = *location;
+            self.stacks[node].location = *location;
         }
         is_shared
     }
 
     /// Gives each of the nodes its row.
     fn join(&mut self, innermost: &[bool], is_shared: &[bool]) {
+        let mut row_of = vec![NONE; innermost.len()];
         // Different nodes are different stacks, but where they differ in nothing that the file knows.
         let mut has_others = vec![false; innermost.len()];
-        for node in (0..innermost.len()).filter(|row| innermost[*row]) {
-            let caller = self.caller_of(StackId::new(node)).map_or(NONE, |caller| self.row_of[caller.index()]);
-            let stack = Stack { caller, ..self.stacks[node] };
+        for node in (0..innermost.len()).filter(|node| innermost[*node]) {
+            let Stack { location, caller } = self.stacks[node];
+            let stack = Stack { location, caller: row_of.get(caller as usize).copied().unwrap_or(NONE) };
             self.stacks[node] = stack;
-            let of_caller = has_others.get(caller as usize).copied().unwrap_or(false);
-            has_others[node] = of_caller || is_shared[stack.location as usize];
+            let of_caller = has_others.get(stack.caller as usize).copied().unwrap_or(false);
+            has_others[node] = of_caller || is_shared[location as usize];
             let own = row(node);
-            self.row_of[node] = if has_others[node] { *self.index.entry(stack).or_insert(own) } else { own };
+            row_of[node] = if has_others[node] { *self.index.entry(stack).or_insert(own) } else { own };
         }
-    }
-
-    /// The innermost node of the location that called the one of `inner`.
-    fn caller_of(&self, inner: StackId) -> Option<StackId> {
-        self.profile.stacks.prefix[self.outermost_at(inner).index()]
+        self.row_of = Some(row_of);
     }
 
     /// The frames of one location, the innermost first.
     fn inlined_frames(&self, inner: StackId) -> impl Iterator<Item = FrameId> {
         let stacks = &self.profile.stacks;
-        let outer = self.outermost_at(inner);
-        let around = move |node: &StackId| stacks.prefix[node.index()].filter(|_| *node != outer);
-        std::iter::successors(Some(inner), around).map(|node| stacks.frame[node.index()])
+        let frame = |node: StackId| stacks.frame[node.index()];
+        let around = move |node: &StackId| {
+            stacks.prefix[node.index()].filter(|around| self.is_inlined_into(frame(*node), frame(*around)))
+        };
+        std::iter::successors(Some(inner), around).map(frame)
     }
 
-    /// The node of the function that all down to `inner` was inlined into.
-    fn outermost_at(&self, inner: StackId) -> StackId {
-        let (stacks, frames) = (&self.profile.stacks, &self.profile.frames);
-        let row = |node: StackId| stacks.frame[node.index()].index();
-        let mut outer = inner;
-        let mut callee = row(inner);
-        while let Some(prefix) = stacks.prefix[outer.index()].filter(|_| frames.inline_depth[callee] > 0) {
-            let caller = row(prefix);
-            let is_around = frames.address[caller] == frames.address[callee]
-                && frames.library[caller] == frames.library[callee]
-                && frames.inline_depth[caller] + 1 == frames.inline_depth[callee];
-            if !is_around {
-                break;
-            }
-            (outer, callee) = (prefix, caller);
-        }
-        outer
+    /// Whether the frame of a callee is of a function that was inlined into that of its caller.
+    #[inline]
+    fn is_inlined_into(&self, callee: FrameId, caller: FrameId) -> bool {
+        let frames = &self.profile.frames;
+        let (callee, caller) = (callee.index(), caller.index());
+        frames.inline_depth[callee] > 0
+            && frames.inline_depth[callee] - 1 == frames.inline_depth[caller]
+            && frames.address[caller] == frames.address[callee]
+            && frames.library[caller] == frames.library[callee]
     }
 
     /// The location of frames that were inlined into each other, the innermost first.
@@ -244,7 +266,8 @@ impl<'a> Code<'a> {
         let is_unnamed = function.kind == FunctionKind::Unsymbolized && frame.inline_depth == 0;
         let (name, system_name) = match (frame.library, profile.string(function.name)) {
             (Some(library), _) if is_unnamed => {
-                (strings.text(&in_brackets(profile.string(profile.libraries[library.index()].name))), 0)
+                let name = || strings.text(&in_brackets(profile.string(profile.libraries[library.index()].name)));
+                (*self.in_brackets.entry(library).or_insert_with(name), 0)
             }
             // An address is no name.
             (None, name) if is_unnamed && name.starts_with("0x") => (strings.text(UNKNOWN), 0),

@@ -4,8 +4,9 @@ use super::super::super::WriteOptions;
 use super::super::names::{CPU, NANOSECONDS, SAMPLES};
 use super::super::schema::ValueType;
 use super::strings::Strings;
-use crate::analysis::{Measure, sample_types, says_weights};
-use crate::model::{CpuDelta, Meta, Nanos, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
+use super::sums::Changes;
+use crate::analysis::{Measure, Worth, counts_without_stack, sample_types, says_weights};
+use crate::model::{Meta, Nanos, Profile, StackId, Thread, ValueTypeId, WeightUnit};
 
 const WALL: &str = "wall";
 
@@ -40,28 +41,6 @@ struct Column {
     fractional: bool,
 }
 
-/// What the samples of one thread add to a column.
-#[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    Nothing,
-    Cpu(&'a [CpuDelta]),
-    /// Times a factor.
-    Values(&'a Values, i64),
-}
-
-impl Source<'_> {
-    /// Whether a sample adds nothing.
-    fn is_zero(self, sample: usize) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::Cpu(deltas) => deltas[sample].get().is_none_or(|delta| delta == Nanos::ZERO),
-            Self::Values(Values::Ones, _) => false,
-            Self::Values(Values::Integer(values), _) => values[sample] == 0,
-            Self::Values(Values::Float(values), _) => values[sample] == 0.0,
-        }
-    }
-}
-
 impl Columns {
     pub(super) fn of(profile: &Profile, options: &WriteOptions) -> Self {
         let period = profile.meta.interval.filter(|interval| interval.0 > 0);
@@ -89,14 +68,16 @@ impl Columns {
         }
         for (index, value_type) in profile.value_types.iter().enumerate() {
             let counts = Counts::Further(ValueTypeId::new(index));
-            if sampled().any(|thread| columns_of(thread, counts).next().is_some()) {
+            if sampled().any(|thread| of_type(thread, counts) > 0) {
                 columns.push(counts, profile.string(value_type.name), profile.string(value_type.unit));
             }
         }
-        for column in &mut columns.columns {
-            let source = |thread| columns_of(thread, column.counts).next();
-            column.fractional = sampled().filter_map(source).any(|values| matches!(values, Values::Float(_)));
-            let spare = |thread| columns_of(thread, column.counts).skip(1).count() as u64;
+        for index in 0..columns.columns.len() {
+            let counts = columns.columns[index].counts;
+            let worth = |thread| columns.worth(profile, thread, counts);
+            let fractional = sampled().filter_map(worth).any(Worth::is_fractional);
+            columns.columns[index].fractional = fractional;
+            let spare = |thread| of_type(thread, counts).saturating_sub(1);
             columns.left_out += sampled().map(spare).sum::<u64>();
         }
         columns
@@ -132,52 +113,47 @@ impl Columns {
         &column.unwrap_or(&self.columns[0]).name
     }
 
-    /// What the samples of `thread` add to each column.
-    pub(super) fn sources<'a>(&self, thread: &'a Thread) -> Vec<Source<'a>> {
-        self.columns.iter().map(|column| self.source(thread, column.counts)).collect()
+    /// What the samples of `thread` add to each column, if anything.
+    pub(super) fn worths<'a>(&self, profile: &Profile, thread: &'a Thread) -> Vec<Option<Worth<'a>>> {
+        self.columns.iter().map(|column| self.worth(profile, thread, column.counts)).collect()
     }
 
-    /// The samples of `thread` that count something, and their stacks. Where CPU times are not known, a sample without a
-    /// stack says that nothing ran. Without times all count, for they are rows of a file.
-    pub(super) fn counted<'a>(&self, thread: &'a Thread) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
-        let sources = self.sources(thread);
-        let has_cpu = thread.knows_cpu();
+    /// The samples of `thread` that count something, and their stacks. Without times all do, for they are rows of a file.
+    pub(super) fn counted<'a>(
+        &self,
+        profile: &Profile,
+        thread: &'a Thread,
+    ) -> impl Iterator<Item = (usize, Option<StackId>)> + use<'a> {
+        let worths = self.worths(profile, thread);
         thread.samples.stack.iter().copied().enumerate().filter(move |(row, stack)| match stack {
-            _ if !thread.timed => true,
-            Some(_) => sources.iter().any(|source| !source.is_zero(*row)),
-            None => has_cpu && thread.samples.cpu[*row].get().is_some_and(|cpu| cpu != Nanos::ZERO),
+            Some(_) if thread.timed => worths.iter().flatten().any(|worth| !worth.is_zero(*row)),
+            Some(_) => true,
+            None => counts_without_stack(thread, *row),
         })
     }
 
     /// What samples that were lost add to each column. Where CPU times are known, the next sample of the thread has
     /// theirs.
-    pub(super) fn of_lost(&self, profile: &Profile, lost: i64) -> Vec<i64> {
+    pub(super) fn of_lost(&self, profile: &Profile, lost: i64, changes: &mut Changes) -> Vec<i64> {
         let period =
             self.period.filter(|_| !profile.threads.iter().any(Thread::knows_cpu)).map_or(0, |period| period.0);
-        let value = |column: &Column| match column.counts {
+        let mut value = |column: &Column| match column.counts {
             Counts::Samples => lost,
-            Counts::Cpu | Counts::Wall => lost.saturating_mul(period),
+            Counts::Cpu | Counts::Wall => changes.or_largest(lost.checked_mul(period), lost),
             Counts::Time | Counts::Space | Counts::Further(_) => 0,
         };
-        self.columns.iter().map(value).collect()
+        self.columns.iter().map(&mut value).collect()
     }
 
-    fn source<'a>(&self, thread: &'a Thread, counts: Counts) -> Source<'a> {
-        const ONES: &Values = &Values::Ones;
-        let samples = &thread.samples;
+    fn worth<'a>(&self, profile: &Profile, thread: &'a Thread, counts: Counts) -> Option<Worth<'a>> {
         match counts {
-            Counts::Samples => Source::Values(columns_of(thread, counts).next().unwrap_or(ONES), 1),
-            Counts::Cpu | Counts::Wall if thread.knows_cpu() => Source::Cpu(&samples.cpu),
-            Counts::Cpu | Counts::Wall => match self.period {
-                Some(period) if samples.weight_unit == WeightUnit::Samples => Source::Values(&samples.weight, period.0),
-                _ => Source::Nothing,
-            },
-            Counts::Time => {
-                columns_of(thread, counts).next().map_or(Source::Nothing, |ms| Source::Values(ms, 1_000_000))
-            }
-            Counts::Space | Counts::Further(_) => {
-                columns_of(thread, counts).next().map_or(Source::Nothing, |values| Source::Values(values, 1))
-            }
+            // Whatever weights count, a row is a sample.
+            Counts::Samples => Worth::weights(thread, WeightUnit::Samples).or(Some(Worth::ONES)),
+            Counts::Cpu | Counts::Wall => Worth::cpu(thread).or_else(|| Worth::intervals(profile, thread)),
+            Counts::Time => Worth::weights(thread, WeightUnit::TracingMs),
+            Counts::Space => Worth::weights(thread, WeightUnit::Bytes),
+            // The type says the unit.
+            Counts::Further(id) => Worth::column(thread, id, 1),
         }
     }
 
@@ -191,16 +167,7 @@ impl Columns {
     }
 }
 
-/// The columns of the model that hold what is counted.
-fn columns_of(thread: &Thread, counts: Counts) -> impl Iterator<Item = &Values> {
-    let samples = &thread.samples;
-    let weight = match (counts, samples.weight_unit) {
-        (Counts::Samples, WeightUnit::Samples)
-        | (Counts::Time, WeightUnit::TracingMs)
-        | (Counts::Space, WeightUnit::Bytes) => Some(&samples.weight),
-        (Counts::Cpu | Counts::Wall, WeightUnit::Samples) if !thread.knows_cpu() => Some(&samples.weight),
-        _ => None,
-    };
-    let further = samples.values.iter().filter(move |column| counts == Counts::Further(column.value_type));
-    weight.into_iter().chain(further.map(|column| &column.values))
+/// How many columns of further values hold what is counted.
+fn of_type(thread: &Thread, counts: Counts) -> u64 {
+    thread.samples.values.iter().filter(|column| counts == Counts::Further(column.value_type)).count() as u64
 }

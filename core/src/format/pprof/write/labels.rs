@@ -1,5 +1,6 @@
 //! Labels of samples: the thread, and what the model has.
 
+use prost::encoding::message;
 use rustc_hash::FxHashMap;
 
 use super::super::names::{PID, PROCESS_NAME, THREAD_NAME, TID};
@@ -10,6 +11,8 @@ use crate::model::{LabelSetId, LabelValue, OsId, Profile, StringId, ThreadId};
 
 /// The unit of numbers that are names; tools show them bare.
 const NAME_UNIT: &str = "id";
+/// The field of a sample that has its labels.
+const LABEL: u32 = 3;
 
 /// Threads whose samples carry the same labels: systems use ids again.
 pub(super) struct Group {
@@ -44,22 +47,49 @@ pub(super) fn groups(profile: &Profile, strings: &mut Strings<'_>) -> Vec<Group>
     groups
 }
 
-/// Labels of a sample in a group of threads.
+/// Labels of samples, encoded.
 pub(super) struct Labels<'a> {
     profile: &'a Profile,
+    /// Those of the samples of a group that have none of their own.
+    of_group: Vec<u8>,
+    /// Those of a sample that has this set of labels.
+    of_set: Vec<u8>,
+    set: Option<LabelSetId>,
+    /// How many labels of that set have no place.
+    left_out_of_set: u64,
     /// How many the format has no place for.
     pub left_out: u64,
 }
 
 impl<'a> Labels<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
-        Self { profile, left_out: 0 }
+        Self { profile, of_group: Vec::new(), of_set: Vec::new(), set: None, left_out_of_set: 0, left_out: 0 }
     }
 
-    /// The labels of `group`, then those of the model. A key stands once, or one of its values would be lost by chance.
-    pub(super) fn of(&mut self, group: &[Label], set: LabelSetId, strings: &mut Strings<'_>) -> Vec<Label> {
+    /// From here on, samples are of `group`.
+    pub(super) fn begin(&mut self, group: &Group) {
+        self.set = None;
+        self.of_group.clear();
+        encode(&group.labels, &mut self.of_group);
+    }
+
+    /// The labels of a sample with this set: those of `group`, with which was [begun](Self::begin), then those of the model.
+    /// A key stands once, or one of its values would be lost by chance.
+    pub(super) fn of(&mut self, group: &Group, set: Option<LabelSetId>, strings: &mut Strings<'_>) -> &[u8] {
+        let Some(id) = set else { return &self.of_group };
+        // Neighbours often have the same.
+        if self.set != set {
+            self.set = set;
+            self.encode_set(group, id, strings);
+        }
+        self.left_out += self.left_out_of_set;
+        &self.of_set
+    }
+
+    fn encode_set(&mut self, group: &Group, set: LabelSetId, strings: &mut Strings<'_>) {
         let profile = self.profile;
-        let mut labels = group.to_vec();
+        let mut labels = group.labels.clone();
+        self.left_out_of_set = 0;
         for label in &profile.label_sets.sets[set.index()] {
             let key = strings.id(label.key);
             let encoded = match label.value {
@@ -68,10 +98,18 @@ impl<'a> Labels<'a> {
             };
             match encoded.filter(|_| key != 0 && labels.iter().all(|known| known.key != key)) {
                 Some(label) => labels.push(label),
-                None => self.left_out += 1,
+                None => self.left_out_of_set += 1,
             }
         }
-        labels
+        self.of_set.clear();
+        encode(&labels, &mut self.of_set);
+    }
+}
+
+/// Adds fields of a sample.
+fn encode(labels: &[Label], to: &mut Vec<u8>) {
+    for label in labels {
+        message::encode(LABEL, label, to);
     }
 }
 

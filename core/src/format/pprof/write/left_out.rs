@@ -26,5 +26,7 @@ pub(super) fn warnings(profile: &Profile, columns: &Columns, labels: &Labels<'_>
         changes.not_finite,
         None,
     );
+    let why = "they or their sums do not fit into 64 bits; the largest number stands for them";
+    omissions.add("values-too-large", ["values are cut off", why], changes.too_large, None);
     omissions.into_warnings()
 }

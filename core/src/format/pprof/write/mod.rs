@@ -1,6 +1,7 @@
 //! Model to file. Samples go out first, thread by thread; the tables that they refer to follow, the texts last.
 //!
-//! What has to be in memory for that: the code tables, three numbers for each node of a stack, and the sums of one thread.
+//! What has to be in memory for that: the code tables, two numbers for each node of a stack (three where equal stacks have
+//! several nodes), and the sums of one thread.
 //! The encoded file never is (see [`stream`]).
 
 mod code;
@@ -8,6 +9,7 @@ mod columns;
 mod labels;
 mod left_out;
 mod mappings;
+mod packed;
 mod stream;
 mod strings;
 mod sums;
@@ -17,6 +19,7 @@ use std::io::{self, Write};
 use self::code::{Code, Place};
 use self::columns::Columns;
 use self::labels::{Group, Labels};
+use self::packed::Packed;
 use self::stream::Stream;
 use self::strings::Strings;
 use self::sums::{Changes, Sums};
@@ -30,7 +33,7 @@ use crate::model::{LabelSetId, Nanos, Profile, StackId, Thread, Wait, Warning};
 use crate::report::command_text;
 
 /// The locations of so many samples are looked up together.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 
 /// Writes `profile`. Returns what the file has no place for.
 ///
@@ -129,22 +132,36 @@ impl Writer<'_> {
                 self.add_waits(thread, column, &mut sums);
             }
         }
+        self.sums(group, &sums)
+    }
+
+    /// A sample for each of `sums`.
+    fn sums(&mut self, group: &Group, sums: &Sums) -> io::Result<()> {
         let Self { stream, strings, code, labels, changes, .. } = self;
-        let mut rows = sums.rows(changes).peekable();
-        let mut ids: Vec<Vec<u64>> = vec![Vec::new(); TOGETHER];
-        while rows.peek().is_some() {
-            let together: Vec<_> = rows.by_ref().take(TOGETHER).collect();
-            let stacks: Vec<u32> = together.iter().map(|((stack, _), _)| *stack).collect();
-            ids.iter_mut().for_each(Vec::clear);
-            code.all_location_ids(&stacks, &mut ids);
-            for (((_, set), values), ids) in together.into_iter().zip(&ids) {
-                match set {
-                    Some(set) => {
-                        let labels = labels.of(&group.labels, LabelSetId::new(set as usize), strings);
-                        stream.sample(ids, &values, &labels)?;
-                    }
-                    None => stream.sample(ids, &values, &group.labels)?,
+        let mut rows = 0..sums.len();
+        let (mut stacks, mut sets, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ids: Vec<Packed> = std::iter::repeat_with(Packed::default).take(TOGETHER).collect();
+        let mut numbers = Packed::default();
+        labels.begin(group);
+        while !rows.is_empty() {
+            stacks.clear();
+            sets.clear();
+            values.clear();
+            for row in rows.by_ref() {
+                if let Some((stack, set)) = sums.get(row, &mut values, changes) {
+                    stacks.push(stack);
+                    sets.push(set);
                 }
+                if stacks.len() == TOGETHER {
+                    break;
+                }
+            }
+            code.encode_location_ids(&mut stacks, &mut ids);
+            for ((set, values), ids) in sets.iter().zip(values.chunks_exact(sums.columns())).zip(&ids) {
+                numbers.clear();
+                numbers.extend(values.iter().map(|value| value.cast_unsigned()), values.len());
+                let set = set.map(|set| LabelSetId::new(set as usize));
+                stream.sample(ids, &numbers, labels.of(group, set, strings))?;
             }
         }
         stream.flush()
@@ -152,15 +169,15 @@ impl Writer<'_> {
 
     fn add_samples(&mut self, thread: &Thread, sums: &mut Sums) {
         let samples = &thread.samples;
-        let sources = self.columns.sources(thread);
-        for (row, stack) in self.columns.counted(thread) {
+        let worths = self.columns.worths(self.profile, thread);
+        for (row, stack) in self.columns.counted(self.profile, thread) {
             let stack = match stack {
                 Some(stack) => self.code.stack(stack),
                 None => self.code.stack_ending_in(None, NO_STACK, Place::Nowhere, &mut self.strings),
             };
             let labels = samples.labels.get(row).copied().flatten();
             let sum = sums.row((stack, labels.map(|set| row_of(set.index()))));
-            sums.add_sample(sum, &sources, row, &mut self.changes);
+            sums.add_sample(sum, &worths, row, &mut self.changes);
         }
     }
 
@@ -170,7 +187,7 @@ impl Writer<'_> {
             let name = WaitKind::of(self.profile, &wait).label(self.profile);
             let stack = self.code.stack_ending_in(caller, &name, Place::Kernel, &mut self.strings);
             let row = sums.row((stack, None));
-            sums.add(row, column, wait.duration.0);
+            sums.add(row, column, wait.duration.0, &mut self.changes);
         }
     }
 
@@ -180,7 +197,7 @@ impl Writer<'_> {
         let stack = self.code.stack_ending_in(None, LOST, Place::Nowhere, &mut self.strings);
         let sample = schema::Sample {
             location_id: self.code.location_ids(stack).collect(),
-            value: self.columns.of_lost(self.profile, lost),
+            value: self.columns.of_lost(self.profile, lost, &mut self.changes),
             label: Vec::new(),
         };
         self.stream.rows([sample], |part| &mut part.sample)
@@ -189,7 +206,8 @@ impl Writer<'_> {
 
 /// The stacks that something is counted at.
 fn used_stacks(profile: &Profile, columns: &Columns) -> impl Iterator<Item = StackId> {
-    let samples = profile.threads.iter().flat_map(|thread| columns.counted(thread).filter_map(|(_, stack)| stack));
+    let samples =
+        profile.threads.iter().flat_map(|thread| columns.counted(profile, thread).filter_map(|(_, stack)| stack));
     let waiting = profile.threads.iter().filter(|_| columns.wall().is_some());
     samples.chain(waiting.flat_map(|thread| counted_waits(thread).filter_map(|wait| wait.stack)))
 }

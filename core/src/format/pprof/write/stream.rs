@@ -6,9 +6,10 @@
 use std::io::{self, Write};
 
 use prost::Message as _;
-use prost::encoding::{WireType, encode_key, encode_varint};
+use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 
-use super::super::schema::{Label, Profile};
+use super::super::schema::Profile;
+use super::packed::Packed;
 
 /// So many rows go out at a time.
 const ROWS: usize = 512;
@@ -19,14 +20,11 @@ const BYTES: usize = 1 << 16;
 pub(super) struct Stream<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
-    /// A message in the making, and a field of it.
-    body: Vec<u8>,
-    numbers: Vec<u8>,
 }
 
 impl<'a> Stream<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, buffer: Vec::new(), body: Vec::new(), numbers: Vec::new() }
+        Self { out, buffer: Vec::new() }
     }
 
     /// Adds the fields of `part`.
@@ -35,19 +33,21 @@ impl<'a> Stream<'a> {
         self.flush()
     }
 
-    /// Adds a sample. There are many more of these than of anything else, so they are encoded without making a message
+    /// Adds a sample; its labels are encoded. There are many more of these than of anything else, so no message is made
     /// first; they go out when there are some, or with [`flush`](Self::flush).
-    pub(super) fn sample(&mut self, locations: &[u64], values: &[i64], labels: &[Label]) -> io::Result<()> {
-        self.body.clear();
-        self.packed(1, locations.iter().copied());
-        self.packed(2, values.iter().map(|value| value.cast_unsigned()));
-        for label in labels {
-            encode_key(3, WireType::LengthDelimited, &mut self.body);
-            label.encode_length_delimited(&mut self.body).expect("a Vec has room");
+    pub(super) fn sample(&mut self, locations: &Packed, values: &Packed, labels: &[u8]) -> io::Result<()> {
+        let numbers = [(1, locations.as_slice()), (2, values.as_slice())];
+        // A key is one byte.
+        let len_of = |len: usize| if len == 0 { 0 } else { 1 + encoded_len_varint(len as u64) + len };
+        let len = numbers.iter().map(|(_, numbers)| len_of(numbers.len())).sum::<usize>() + labels.len();
+        self.begin(2, len);
+        for (field, numbers) in numbers {
+            if !numbers.is_empty() {
+                self.begin(field, numbers.len());
+                self.buffer.extend_from_slice(numbers);
+            }
         }
-        encode_key(2, WireType::LengthDelimited, &mut self.buffer);
-        encode_varint(self.body.len() as u64, &mut self.buffer);
-        self.buffer.extend_from_slice(&self.body);
+        self.buffer.extend_from_slice(labels);
         if self.buffer.len() < BYTES { Ok(()) } else { self.flush() }
     }
 
@@ -58,22 +58,10 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Adds a field of numbers to the message in the making.
-    fn packed(&mut self, field: u32, numbers: impl Iterator<Item = u64>) {
-        self.numbers.clear();
-        for number in numbers {
-            // Most numbers are short.
-            if number < 0x80 {
-                self.numbers.push(number as u8);
-            } else {
-                encode_varint(number, &mut self.numbers);
-            }
-        }
-        if !self.numbers.is_empty() {
-            encode_key(field, WireType::LengthDelimited, &mut self.body);
-            encode_varint(self.numbers.len() as u64, &mut self.body);
-            self.body.extend_from_slice(&self.numbers);
-        }
+    /// Begins a field of so many bytes.
+    fn begin(&mut self, field: u32, len: usize) {
+        encode_key(field, WireType::LengthDelimited, &mut self.buffer);
+        encode_varint(len as u64, &mut self.buffer);
     }
 
     /// Adds rows of one kind; `field` is where a part has them.

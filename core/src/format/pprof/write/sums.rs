@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::columns::Source;
+use crate::analysis::Worth;
 use crate::model::Values;
 
 /// Stack and set of labels, as rows of their tables.
@@ -29,6 +29,18 @@ pub(super) struct Changes {
     pub rounded: u64,
     /// Values that are no numbers.
     pub not_finite: u64,
+    /// Values that made a sum larger than a number of the file can be.
+    pub too_large: u64,
+}
+
+impl Changes {
+    /// What was computed, or the largest number in place of what has no place: that of the sign of `value`.
+    pub(super) fn or_largest(&mut self, exact: Option<i64>, value: i64) -> i64 {
+        exact.unwrap_or_else(|| {
+            self.too_large += 1;
+            if value < 0 { i64::MIN } else { i64::MAX }
+        })
+    }
 }
 
 impl Sums {
@@ -62,38 +74,58 @@ impl Sums {
         self.keys.len() - 1
     }
 
-    /// Adds what `sources` (one for each column) have at `sample`.
-    pub(super) fn add_sample(&mut self, row: usize, sources: &[Source<'_>], sample: usize, changes: &mut Changes) {
-        for (index, source) in sources.iter().enumerate() {
-            match source {
-                Source::Nothing => {}
-                Source::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0)),
-                Source::Values(Values::Ones, factor) => self.add(row, index, *factor),
-                Source::Values(Values::Integer(values), factor) => {
-                    self.add(row, index, values[sample].saturating_mul(*factor));
+    /// Adds what `sample` is worth in each column.
+    pub(super) fn add_sample(
+        &mut self,
+        row: usize,
+        worths: &[Option<Worth<'_>>],
+        sample: usize,
+        changes: &mut Changes,
+    ) {
+        for (index, worth) in worths.iter().enumerate() {
+            let Some(worth) = worth else { continue };
+            match worth {
+                Worth::Cpu(deltas) => self.add(row, index, deltas[sample].get().map_or(0, |delta| delta.0), changes),
+                Worth::Values(Values::Ones, factor) => self.add(row, index, *factor, changes),
+                Worth::Values(Values::Integer(values), factor) => {
+                    let value = changes.or_largest(values[sample].checked_mul(*factor), values[sample]);
+                    self.add(row, index, value, changes);
                 }
-                Source::Values(Values::Float(values), factor) if values[sample].is_finite() => {
+                Worth::Values(Values::Float(values), factor) if values[sample].is_finite() => {
                     self.add_fraction(row, index, values[sample] * to_float(*factor));
                 }
-                Source::Values(Values::Float(_), _) => changes.not_finite += 1,
+                Worth::Values(Values::Float(_), _) => changes.not_finite += 1,
             }
         }
     }
 
     /// Adds to one column.
-    pub(super) fn add(&mut self, row: usize, column: usize, value: i64) {
+    pub(super) fn add(&mut self, row: usize, column: usize, value: i64, changes: &mut Changes) {
         match &mut self.columns[column] {
-            Column::Whole(sums) => sums[row] = sums[row].saturating_add(value),
+            Column::Whole(sums) => sums[row] = changes.or_largest(sums[row].checked_add(value), value),
             Column::Fractional(sums) => sums[row] += to_float(value),
         }
     }
 
-    /// All rows, without those that add up to nothing where rows are merged.
-    pub(super) fn rows(&self, changes: &mut Changes) -> impl Iterator<Item = (Key, Vec<i64>)> {
-        self.keys.iter().enumerate().filter_map(move |(row, key)| {
-            let values: Vec<i64> = self.columns.iter().map(|column| column.value(row, changes)).collect();
-            (!self.merges || values.iter().any(|value| *value != 0)).then_some((*key, values))
-        })
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many numbers each has.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Adds the numbers of a row to `values`; `None` if they add up to nothing where rows are merged.
+    pub(super) fn get(&self, row: usize, values: &mut Vec<i64>, changes: &mut Changes) -> Option<Key> {
+        let start = values.len();
+        values.extend(self.columns.iter().map(|column| column.value(row, changes)));
+        if self.merges && values[start..].iter().all(|value| *value == 0) {
+            values.truncate(start);
+            return None;
+        }
+        Some(self.keys[row])
     }
 
     fn add_fraction(&mut self, row: usize, column: usize, value: f64) {
@@ -110,7 +142,10 @@ impl Column {
             Self::Whole(sums) => sums[row],
             Self::Fractional(sums) => {
                 let rounded = sums[row].round();
-                changes.rounded += u64::from(to_float(to_whole(rounded)) != sums[row]);
+                // 2^63 is the first number that is too large.
+                let is_in_range = (to_float(i64::MIN)..-to_float(i64::MIN)).contains(&rounded);
+                changes.too_large += u64::from(!is_in_range);
+                changes.rounded += u64::from(is_in_range && rounded != sums[row]);
                 to_whole(rounded)
             }
         }

@@ -1,7 +1,7 @@
 //! Values on the axis of a profile, and what becomes of them in the model.
 
 use super::super::super::json_value::Number;
-use super::super::clock::{Clock, whole};
+use super::super::clock::Clock;
 use super::super::unit::{Unit, near_whole};
 use crate::model::{Time, Values};
 
@@ -98,10 +98,7 @@ pub(super) fn is_before(left: Number, right: Number) -> bool {
 /// The moment `value`, if `unit` is one of time.
 pub(super) fn moment(value: Number, unit: Unit) -> Option<Time> {
     let scale = unit.nanos()?;
-    Some(Time(match value {
-        Number::Integer(value) => value.saturating_mul(scale),
-        Number::Float(value) => whole((value * Number::Integer(scale).as_f64()).round_ties_even()),
-    }))
+    Some(Time(value.scaled(scale)))
 }
 
 /// `value` in units of `scale` ns as milliseconds. What is a whole number of ns but for the rounding of doubles is one.

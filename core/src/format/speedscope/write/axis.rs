@@ -1,9 +1,9 @@
 //! What stands on the axis of a thread, in order.
 
-use crate::analysis::{self, Measure, WaitKind, default_measure};
+use crate::analysis::{self, Measure, WaitKind, Worth, default_measure};
 use crate::format::WriteOptions;
 use crate::format::json_value::Number;
-use crate::model::{CpuDelta, Nanos, Profile, StackId, Thread, Time, ValueTypeId, Values, Wait, WeightUnit};
+use crate::model::{Nanos, Profile, StackId, Thread, Time, ValueTypeId, Values, Wait, WeightUnit};
 
 use super::super::clock::{Clock, whole};
 use super::super::unit::{Unit, near_whole};
@@ -41,7 +41,8 @@ pub(super) struct Axis<'a> {
     profile: &'a Profile,
     thread: &'a Thread,
     pub unit: Unit,
-    counted: Counted<'a>,
+    counted: Counted,
+    worth: Option<Worth<'a>>,
     /// Whether pieces stand at moments, and not only one after the other.
     timed: bool,
     /// Gaps that are shorter are not shown until they have added up.
@@ -50,19 +51,19 @@ pub(super) struct Axis<'a> {
     pub start: Time,
 }
 
-/// What gives samples their weights.
-#[derive(Clone, Copy)]
-enum Counted<'a> {
+/// Where samples stand, and what is made of what they are worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
     /// CPU time up to the sample.
-    Cpu(&'a [CpuDelta]),
+    Cpu,
     /// Time since the sample before, as a number of intervals.
-    Intervals(&'a Values, i64),
+    Intervals,
     /// Milliseconds from the sample on.
-    Traced(&'a Values),
+    Traced,
     /// No time.
-    Plain(&'a Values),
-    /// A column of values, each of which is so many of the unit; the thread may have none.
-    Column(Option<&'a Values>, i64),
+    Plain,
+    /// A column of values; the thread may have none.
+    Column,
 }
 
 /// Where profiles do not say how often they look.
@@ -73,33 +74,34 @@ const ROUNDING: i64 = 2;
 impl<'a> Axis<'a> {
     pub(super) fn of(profile: &'a Profile, thread: &'a Thread, options: &WriteOptions) -> Self {
         let samples = &thread.samples;
-        let interval = profile.meta.interval.map(|interval| interval.0).filter(|interval| *interval > 0);
-        let gap = interval.unwrap_or(USUAL_INTERVAL);
         let only_waits = samples.is_empty() && options.off_cpu;
         let measure = options.measure.unwrap_or_else(|| default_measure(profile));
         let wants_weights = matches!(measure, Measure::Weights | Measure::Samples);
-        let (unit, counted, shortest_gap) = if let Some(id) = column_of(measure) {
+        let (unit, counted, worth) = if let Some(id) = column_of(measure) {
             let (unit, factor) = measure.value_unit(profile).unwrap_or((analysis::Unit::Samples, 1));
-            let column = samples.values.iter().find(|column| column.value_type == id);
-            (unit_of(unit), Counted::Column(column.map(|column| &column.values), factor), gap)
+            (unit_of(unit), Counted::Column, Worth::column(thread, id, factor))
         } else if only_waits || (thread.knows_cpu() && !wants_weights) {
-            (Unit::Nanoseconds, Counted::Cpu(&samples.cpu), gap)
+            (Unit::Nanoseconds, Counted::Cpu, Worth::cpu(thread))
         } else {
-            match (samples.weight_unit, interval) {
-                (WeightUnit::TracingMs, _) => (Unit::Nanoseconds, Counted::Traced(&samples.weight), ROUNDING),
-                (WeightUnit::Samples, Some(interval))
-                    if thread.timed && options.measure.is_none_or(|_| !wants_weights) =>
-                {
-                    (Unit::Nanoseconds, Counted::Intervals(&samples.weight, interval), gap)
-                }
-                (WeightUnit::Samples, _) => (Unit::None, Counted::Plain(&samples.weight), gap),
-                (WeightUnit::Bytes, _) => (Unit::Bytes, Counted::Plain(&samples.weight), gap),
+            let unit = samples.weight_unit;
+            let intervals = Worth::intervals(profile, thread)
+                .filter(|_| thread.timed && options.measure.is_none_or(|_| !wants_weights));
+            match (unit, intervals) {
+                (WeightUnit::TracingMs, _) => (Unit::Nanoseconds, Counted::Traced, Worth::weights(thread, unit)),
+                (WeightUnit::Samples, Some(_)) => (Unit::Nanoseconds, Counted::Intervals, intervals),
+                (WeightUnit::Samples, None) => (Unit::None, Counted::Plain, Worth::weights(thread, unit)),
+                (WeightUnit::Bytes, _) => (Unit::Bytes, Counted::Plain, Worth::weights(thread, unit)),
             }
         };
+        let shortest_gap = match (counted, profile.meta.interval) {
+            (Counted::Traced, _) => ROUNDING,
+            (_, Some(interval)) if interval > Nanos::ZERO => interval.0,
+            _ => USUAL_INTERVAL,
+        };
         // Columns count what happened at a moment, which takes no room in time.
-        let timed = thread.timed && unit == Unit::Nanoseconds && !matches!(counted, Counted::Column(..));
+        let timed = thread.timed && unit == Unit::Nanoseconds && counted != Counted::Column;
         let waits = timed && options.off_cpu;
-        let mut axis = Self { profile, thread, unit, counted, timed, shortest_gap, waits, start: Time::ZERO };
+        let mut axis = Self { profile, thread, unit, counted, worth, timed, shortest_gap, waits, start: Time::ZERO };
         if timed {
             let first = axis.pieces_from(Time::ZERO).next_start();
             axis.start = start_of(profile, thread).min(first.unwrap_or(Time(i64::MAX)));
@@ -130,50 +132,46 @@ impl<'a> Axis<'a> {
     /// What sample `row` is and how long; `None` if it counts nothing.
     fn sample(&self, row: usize) -> Option<Piece> {
         let stack = self.thread.samples.stack[row];
-        let (what, length) = match self.counted {
-            Counted::Cpu(deltas) => {
-                let cpu = deltas.get(row).and_then(|delta| delta.get()).filter(|cpu| *cpu != Nanos::ZERO)?;
-                (stack.map_or(What::NoStack, What::Stack), Number::Integer(cpu.0))
-            }
-            Counted::Intervals(values, interval) => (What::Stack(stack?), times(value(values, row), interval)),
-            Counted::Traced(values) => (stack.map_or(What::Nothing, What::Stack), nanos(values.get(row))),
-            Counted::Plain(values) => {
-                let what =
-                    if self.thread.timed { What::Stack(stack?) } else { stack.map_or(What::Nothing, What::Stack) };
-                (what, value(values, row))
-            }
-            Counted::Column(values, factor) => {
-                let length = match values.map(|values| value(values, row))? {
-                    Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
-                    Number::Float(value) => shortest(value * Number::Integer(factor).as_f64()),
-                };
-                let what = stack.map(What::Stack).or((!self.thread.timed).then_some(What::NoStack))?;
-                (what, Some(length).filter(|length| length.as_f64() != 0.0)?)
-            }
+        let length = self.length(row)?;
+        let is_something = length.as_f64() != 0.0;
+        let what = match (stack, self.counted) {
+            (_, Counted::Cpu | Counted::Column) if !is_something => return None,
+            (Some(stack), _) => What::Stack(stack),
+            (None, Counted::Cpu) => What::NoStack,
+            (None, Counted::Column) if !self.thread.timed => What::NoStack,
+            (None, Counted::Traced) => What::Nothing,
+            (None, Counted::Plain) if !self.thread.timed => What::Nothing,
+            (None, Counted::Column | Counted::Plain | Counted::Intervals) => return None,
         };
         Some(Piece { what, length })
     }
 
-    /// Whether it is not known what sample `row` counts.
-    fn is_unknown(&self, row: usize) -> bool {
-        match self.counted {
-            Counted::Cpu(deltas) => deltas.get(row).is_none_or(|delta| delta.get().is_none()),
-            Counted::Column(values, _) => values.is_none(),
-            Counted::Intervals(..) | Counted::Traced(_) | Counted::Plain(_) => false,
-        }
+    /// What sample `row` is worth, if that is known.
+    fn length(&self, row: usize) -> Option<Number> {
+        Some(match self.worth? {
+            Worth::Cpu(deltas) => Number::Integer(deltas[row].get()?.0),
+            Worth::Values(values, _) if self.counted == Counted::Traced => nanos(values.get(row)),
+            Worth::Values(values, factor) => match value(values, row) {
+                Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
+                Number::Float(value) => {
+                    let value = value * Number::Integer(factor).as_f64();
+                    shortest(if self.counted == Counted::Intervals { value.round_ties_even() } else { value })
+                }
+            },
+        })
     }
 
     /// Whether a column of values is written.
     pub(super) fn has_column(&self) -> bool {
-        matches!(self.counted, Counted::Column(Some(_), _))
+        self.counted == Counted::Column && self.worth.is_some()
     }
 
     /// Where sample `row` begins, which lasts `length`.
     fn start_of_sample(&self, row: usize, length: Number) -> Option<Time> {
         let time = *self.thread.samples.time.get(row).filter(|_| self.timed)?;
         let before = match self.counted {
-            Counted::Traced(_) | Counted::Plain(_) | Counted::Column(..) => 0,
-            Counted::Cpu(_) | Counted::Intervals(..) => match length {
+            Counted::Traced | Counted::Plain | Counted::Column => 0,
+            Counted::Cpu | Counted::Intervals => match length {
                 Number::Integer(length) => length,
                 Number::Float(length) => whole(length),
             },
@@ -212,7 +210,7 @@ impl Pieces<'_> {
         while self.sample.is_none() && self.row < self.axis.thread.samples.len() {
             let row = self.row;
             self.row += 1;
-            self.uncounted += u64::from(self.axis.is_unknown(row));
+            self.uncounted += u64::from(self.axis.length(row).is_none());
             let Some(piece) = self.axis.sample(row) else { continue };
             let length = piece.length.as_f64();
             if length < 0.0 || !length.is_finite() {
@@ -289,13 +287,6 @@ fn value(values: &Values, row: usize) -> Number {
         Values::Ones => Number::Integer(1),
         Values::Integer(values) => Number::Integer(values[row]),
         Values::Float(values) => shortest(values[row]),
-    }
-}
-
-fn times(value: Number, factor: i64) -> Number {
-    match value {
-        Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
-        Number::Float(value) => shortest((value * Number::Integer(factor).as_f64()).round_ties_even()),
     }
 }
 
