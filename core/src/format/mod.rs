@@ -18,6 +18,7 @@ mod json_error;
 mod json_keys;
 mod json_value;
 mod omissions;
+mod room;
 mod text_lines;
 mod v8_profile;
 
@@ -211,6 +212,17 @@ pub enum ReadError {
     TooLarge {
         /// The limit.
         max_size: u64,
+    },
+    /// It has more rows than a file of its size can, so that they would fill the memory.
+    #[error(
+        "{place}: up to here the file has more frames, threads or names than a profile of its size can (they would take \
+         more than {} MiB of memory): it is damaged, or made to do harm", most >> 20
+    )]
+    TooDense {
+        /// Where: a byte offset or a path into the file's structure.
+        place: String,
+        /// The most bytes of memory that such a file's rows may take.
+        most: usize,
     },
     /// The text ends too soon.
     #[error("the file ends too early, at byte {offset}: it is incomplete, copy or record it again")]

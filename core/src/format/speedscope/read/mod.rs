@@ -18,6 +18,7 @@ use super::super::ReadError;
 use super::super::import_report::ImportReport;
 use super::super::json_error::{placed_at, syntax_error};
 use super::super::json_value::{Number, Text};
+use super::super::room::{Room, most_threads};
 use super::{ACTIVE_PROFILE, FORMAT};
 use crate::model::{OsId, Process, ProcessId, Profile, ProfileBuilder};
 
@@ -34,12 +35,21 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let frames = Frames::read(text, &mut builder, &mut report).map_err(in_file)?;
     let name = builder.string("");
     let process = builder.add_process(Process::new(OsId::Number(0), name));
-    let mut context = Context { builder, report, frames, process, profiles: 0 };
+    let mut context = Context {
+        builder,
+        report,
+        frames,
+        process,
+        profiles: 0,
+        room: Room::of(bytes.len()),
+        most_profiles: most_threads(bytes.len()),
+        refusal: None,
+    };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let facts = FileSeed(&mut context)
         .deserialize(&mut deserializer)
         .and_then(|facts| deserializer.end().map(|()| facts))
-        .map_err(|error| in_file(syntax_error(text, &error)))?;
+        .map_err(|error| context.refusal.take().unwrap_or_else(|| in_file(syntax_error(text, &error))))?;
     let Context { mut builder, report, profiles, .. } = context;
     if profiles == 0 {
         return Err(ReadError::Value { path: "profiles".to_owned(), message: "it has no profiles".to_owned() });
@@ -62,6 +72,22 @@ struct Context {
     process: ProcessId,
     /// How many profiles have been met.
     profiles: usize,
+    /// How many can be kept.
+    most_profiles: usize,
+    room: Room,
+    /// Why the file is not read to its end.
+    refusal: Option<ReadError>,
+}
+
+impl Context {
+    /// That there is room for more; else nothing more is parsed.
+    fn check_room<E: Error>(&mut self) -> Result<(), E> {
+        let profiles = self.profiles;
+        self.room.check(&self.builder, || format!("profiles[{profiles}]")).map_err(|refusal| {
+            self.refusal = Some(refusal);
+            E::custom("refused")
+        })
+    }
 }
 
 /// What a file says about itself.

@@ -15,6 +15,8 @@ use super::samples::{Samples, Weights};
 use crate::model::{OsId, StackId, Thread, Time};
 
 const UNKNOWN_TYPE: Note = Note { code: "profiles-unknown", message: "profiles of unknown types are left out" };
+const TOO_MANY: Note =
+    Note { code: "too-many-profiles", message: "more profiles than such a file can have are left out" };
 const UNKNOWN_UNIT: Note = Note { code: "units-unknown", message: "values in unknown units are plain numbers" };
 const NOT_CLOSED: Note = Note { code: "frames-not-closed", message: "frames that never end do so with their profile" };
 const LENGTHS_DIFFER: Note = Note {
@@ -84,7 +86,7 @@ impl<'de> Visitor<'de> for ProfileSeed<'_> {
             }
         }
         self.0.add_profile(parsed);
-        Ok(())
+        self.0.check_room()
     }
 }
 
@@ -92,6 +94,9 @@ impl Context {
     fn add_profile(&mut self, parsed: Parsed) {
         let index = self.profiles;
         let place = || format!("profiles[{index}]");
+        if index >= self.most_profiles {
+            return self.report.note(TOO_MANY, place);
+        }
         let unit = parsed.unit.unwrap_or_default();
         if unit == Unit::Unknown {
             self.report.note(UNKNOWN_UNIT, place);

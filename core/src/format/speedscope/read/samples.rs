@@ -68,10 +68,11 @@ impl<'de> Visitor<'de> for Stack<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let Context { builder, report, frames, profiles, .. } = self.context;
         self.path.start();
         let mut depth = 0_usize;
         while let Some(index) = seq.next_element()? {
+            self.context.check_room()?;
+            let Context { builder, report, frames, profiles, .. } = &mut *self.context;
             if !self.path.follow(builder, frames, index) {
                 report.note(NO_FRAME, || format!("profiles[{profiles}].samples[{}][{depth}]", self.sample));
             }
