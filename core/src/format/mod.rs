@@ -12,6 +12,7 @@ pub mod pprof;
 pub mod speedscope;
 
 mod compression;
+mod deep_stacks;
 mod import_report;
 mod input;
 mod json_error;
@@ -27,6 +28,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use self::deep_stacks::Stacks;
 use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
@@ -74,7 +76,7 @@ pub const FORMATS: &[Format] = &[
         begins: pprof::begins,
         sniff: pprof::sniff,
         read: |bytes, _| Ok((pprof::read(bytes)?, None)),
-        write: Some(pprof::write),
+        write: Some(|profile, options, out| deep_stacks::write(Stacks::Merged, pprof::write, profile, options, out)),
     },
     Format {
         name: "chrome",
@@ -92,7 +94,9 @@ pub const FORMATS: &[Format] = &[
         begins: speedscope::begins,
         sniff: speedscope::sniff,
         read: |bytes, _| Ok((speedscope::read(bytes)?, None)),
-        write: Some(speedscope::write),
+        write: Some(|profile, options, out| {
+            deep_stacks::write(Stacks::PerSample, speedscope::write, profile, options, out)
+        }),
     },
     Format {
         name: "cpuprofile",
@@ -120,7 +124,9 @@ pub const FORMATS: &[Format] = &[
         begins: collapsed::begins,
         sniff: collapsed::sniff,
         read: |bytes, _| Ok((collapsed::read(bytes)?, None)),
-        write: Some(collapsed::write),
+        write: Some(|profile, options, out| {
+            deep_stacks::write(Stacks::Merged, collapsed::write, profile, options, out)
+        }),
     },
 ];
 
