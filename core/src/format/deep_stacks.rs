@@ -1,8 +1,8 @@
 //! Formats that write each stack out from its root. In the model stacks share what they have in common, so that a million
 //! samples of a recursion a million frames deep are a little file; written out they would fill any disk.
 //!
-//! Where stacks average more than 1024 frames, and all together have more than 67 million, those that are deeper than that
-//! keep so many of their outermost frames and the innermost one, with a frame between that says what is missing: totals of
+//! Where stacks average more than 1024 frames, and all together have more than 67 million, each keeps its share of these
+//! (128 to 1024) of its outermost frames and the innermost one, with a frame between that says what is missing: totals of
 //! what all began with and self times stay as they are.
 
 use rustc_hash::FxHashSet;
@@ -14,13 +14,15 @@ use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Stack
 /// How much is written out.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// How many outermost frames a stack keeps that is cut.
+    /// So many frames of a stack are written however many stacks there are.
+    fewest: u32,
+    /// Stacks that average no more frames than this are written however many they are.
     deepest: u32,
     /// So many frames are written however deep the stacks are.
     always: u64,
 }
 
-const LIMITS: Limits = Limits { deepest: 1024, always: 1 << 26 };
+const LIMITS: Limits = Limits { fewest: 128, deepest: 1024, always: 1 << 26 };
 
 /// What stands for the frames that are missing.
 const CUT_FRAME: &str = "[frames cut: too deep]";
@@ -68,16 +70,15 @@ impl Limits {
     /// `profile` with its deep stacks cut, and how many those are; `None` where it can be written as it is.
     fn cut(self, profile: &Profile, stacks: Stacks) -> Option<(Profile, Warning)> {
         let depths = depths(profile);
-        let is_too_much = depths.iter().any(|depth| self.is_deep(*depth)) && self.is_too_much(profile, &depths, stacks);
-        is_too_much.then(|| (self.without_deep_stacks(profile, &depths), self.warning(profile, &depths)))
+        if depths.iter().all(|depth| *depth <= self.deepest) {
+            return None;
+        }
+        let kept = Kept(self.kept(profile, &depths, stacks)?);
+        Some((kept.without_deep_stacks(profile, &depths), kept.warning(profile, &depths)))
     }
 
-    /// Whether a stack with so many frames is cut.
-    fn is_deep(self, depth: u32) -> bool {
-        depth > self.deepest + 1
-    }
-
-    fn is_too_much(self, profile: &Profile, depths: &[u32], stacks: Stacks) -> bool {
+    /// How many outermost frames of each stack can be written; `None`: all.
+    fn kept(self, profile: &Profile, depths: &[u32], stacks: Stacks) -> Option<u32> {
         let (mut written, mut frames) = (0_u64, 0_u64);
         for thread in &profile.threads {
             let mut known = FxHashSet::default();
@@ -86,7 +87,19 @@ impl Limits {
                 frames += u64::from(depths[stack.index()]);
             }
         }
-        frames > self.always.max(written * u64::from(self.deepest))
+        let kept = u32::try_from(self.always / written.max(1)).unwrap_or(u32::MAX).clamp(self.fewest, self.deepest);
+        (frames > self.always.max(written * u64::from(self.deepest))).then_some(kept)
+    }
+}
+
+/// How many outermost frames a stack keeps that is cut.
+#[derive(Clone, Copy, Debug)]
+struct Kept(u32);
+
+impl Kept {
+    /// Whether a stack with so many frames is cut.
+    fn is_deep(self, depth: u32) -> bool {
+        depth > self.0 + 1
     }
 
     fn without_deep_stacks(self, profile: &Profile, depths: &[u32]) -> Profile {
@@ -117,7 +130,7 @@ impl Limits {
         let message = format!(
             "stacks of samples and waits are cut ({count}): such a file has each in full, and would be too large; their \
              outermost {} frames and the innermost one are written",
-            self.deepest
+            self.0
         );
         Warning { code: "stack-cut".to_owned(), message, count, first }
     }
@@ -154,13 +167,13 @@ mod tests {
         builder.finish().expect("a valid profile")
     }
 
-    const SMALL: Limits = Limits { deepest: 16, always: 1000 };
+    const SMALL: Limits = Limits { fewest: 4, deepest: 16, always: 1000 };
 
     #[test]
     fn a_deep_recursion_does_not_fill_the_disk() {
-        let profile = recursion(500);
+        let profile = recursion(60);
         let (cut, warning) = SMALL.cut(&profile, Stacks::Merged).expect("it is too deep");
-        assert_eq!((warning.code.as_str(), warning.count), ("stack-cut", 500 - 17));
+        assert_eq!((warning.code.as_str(), warning.count), ("stack-cut", 60 - 17));
         assert_eq!(warning.first.as_deref(), Some("thread main"));
         let names = |profile: &Profile, stack| {
             let name = |node| profile.string(profile.functions.name[profile.leaf_function(node).index()]).to_owned();

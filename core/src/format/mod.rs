@@ -120,7 +120,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "collapsed",
         title: "collapsed stacks",
-        extensions: &[".folded"],
+        extensions: &[".folded", ".collapsed"],
         begins: collapsed::begins,
         sniff: collapsed::sniff,
         read: |bytes, _| Ok((collapsed::read(bytes)?, None)),
@@ -167,6 +167,9 @@ pub struct ReadOptions {
     pub max_size: u64,
     /// What the phases of a trace's flows are bound to.
     pub flow_binding: FlowBinding,
+    /// The [name](Format::name) of the format that the file is [named](named) for: what it is taken for where its content
+    /// looks like none, and can be that.
+    pub named: Option<&'static str>,
 }
 
 /// What the phases of a Chrome trace's flows are bound to.
@@ -317,7 +320,7 @@ impl Format {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto }
+        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto, named: None }
     }
 }
 
@@ -327,7 +330,8 @@ impl From<serde_json::Error> for WriteError {
     }
 }
 
-/// Reads a file of any known format, compressed or not. Its content decides which, never its name.
+/// Reads a file of any known format, compressed or not. Its content decides which, and its name only where that leaves it
+/// open.
 ///
 /// What a reader had to repair or leave out is in the profile's [warnings](crate::model::Meta::warnings).
 ///
@@ -338,7 +342,9 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
-    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
+    let is_named = |format: &&Format| options.named == Some(format.name) && (format.begins)(&bytes);
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).or_else(|| FORMATS.iter().find(is_named));
+    let format = format.ok_or_else(|| unknown_format(&bytes))?;
     let (profile, version) = (format.read)(&bytes, options)?;
     Ok(Contents { profile, format, version })
 }
@@ -408,6 +414,17 @@ fn is_written(format: &Format) -> bool {
     format.write.is_some()
 }
 
+/// The name of the format that a file, compressed or not, is called for; `None` unless it is one that has only its shape to be
+/// known by.
+#[must_use]
+pub fn named(path: &Path) -> Option<&'static str> {
+    let file = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let file = [".gz", ".zst"].iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(&file);
+    let mut texts = FORMATS.iter().filter(|format| ["collapsed", "perf-script"].contains(&format.name));
+    let is_named = |format: &&Format| format.extensions.iter().any(|extension| file.ends_with(extension));
+    texts.find(is_named).map(|format| format.name)
+}
+
 /// What the ending of `path` says to write.
 ///
 /// # Errors
@@ -450,6 +467,21 @@ mod tests {
             let target = by_extension(Path::new(path)).expect(path);
             assert_eq!((target.format.name, target.gzip), (format, gzip), "{path}");
         }
+    }
+
+    #[test]
+    fn the_name_decides_where_the_content_does_not() {
+        let lines = b"GET /x;y=1 200\nGET /z;y=1 404\n";
+        let format = |path: &str, bytes: &[u8]| {
+            let options = ReadOptions { named: named(Path::new(path)), ..ReadOptions::default() };
+            read(bytes, &options).ok().map(|contents| contents.format.name)
+        };
+        assert_eq!(format("access.log", lines), None);
+        assert_eq!(format("requests.folded", lines), Some("collapsed"));
+        assert_eq!(format("requests.collapsed.gz", lines), Some("collapsed"));
+        assert_eq!(format("requests.perf", lines), None, "it can't be that");
+        assert_eq!(format("stacks.perf", b"main;work 5\n"), Some("collapsed"), "the content comes first");
+        assert_eq!(format("a.json", lines), None);
     }
 
     #[test]

@@ -138,7 +138,8 @@ impl<'a> Samples<'a> {
             return Err(value_error(&name(), offset, message));
         }
         let place = || format!("{} at byte {offset}", name());
-        self.room.check_stack(&maker.builder, depth, place)?;
+        // What is known of labels takes its room, too: about as much as three nodes.
+        self.room.check_stack(&maker.builder, depth + 3 * self.threads.known(), place)?;
         let owner = self.threads.owner(&self.sample.labels, &self.columns, maker, place);
         let table = &mut maker.builder.thread_mut(owner.thread).samples;
         if owner.labels.is_some() || !table.labels.is_empty() {
