@@ -13,6 +13,7 @@ pub mod speedscope;
 
 mod compression;
 mod deep_stacks;
+mod foreign;
 mod import_report;
 mod input;
 mod json_error;
@@ -190,10 +191,15 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
+    #[error(
+        "not a profile in a known format ({}): {}", names(|_| true),
+        hint.map_or_else(|| format!("the file begins with {start:?}"), str::to_owned)
+    )]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
+        /// What it is instead, and what to do with it.
+        hint: Option<&'static str>,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -366,7 +372,7 @@ pub fn devtools_flows(bytes: &[u8], options: &ReadOptions) -> Result<Option<Stri
 
 fn unknown_format(bytes: &[u8]) -> ReadError {
     let start = &bytes[..bytes.len().min(24)];
-    ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned() }
+    ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned(), hint: foreign::hint(bytes) }
 }
 
 /// Whether a file that begins with `start` can be one that [`read`] takes, compressed or not. With a few kilobytes of a
@@ -505,9 +511,9 @@ mod tests {
         assert_eq!(read(b""), "the file is empty");
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
-            read(b"\x7fELF\x02 and so on"),
+            read(b"\x02LF and so on"),
             format!(
-                r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
+                r#"not a profile in a known format ({}): the file begins with "\u{{2}}LF and so on""#,
                 names(|_| true)
             )
         );

@@ -18,20 +18,24 @@ pub fn begins(start: &[u8]) -> bool {
     counted > 0 && counted * 10 >= lines.len() * 9
 }
 
-/// Whether it looks like collapsed stacks, whatever it is called: all of the first lines end in a count, none looks like
-/// that of a log, and at least half are stacks of several frames or of one that could be a function's name.
+/// Whether it looks like collapsed stacks, whatever it is called: the first lines end in a count, none looks like that of a
+/// log, and at least half are stacks of several frames or of one that could be a function's name.
 pub fn sniff(text: &[u8]) -> bool {
     let Some(lines) = stack_lines(text) else { return false };
-    let mut names = 0;
-    for line in &lines {
-        let Some(parts) = line::parts(line.text) else { return false };
+    let (mut counted, mut deep, mut names) = (0, 0, 0);
+    for parts in lines.iter().filter_map(|line| line::parts(line.text)) {
         if is_of_log(parts.stack) {
             return false;
         }
+        let is_deep = is_parted(parts.stack);
         let is_name = || matches!(parts.count, Count::Whole(0..)) && is_one_word(parts.stack);
-        names += usize::from(is_parted(parts.stack) || is_name());
+        counted += 1;
+        deep += usize::from(is_deep);
+        names += usize::from(is_deep || is_name());
     }
-    names > 0 && names * 2 >= lines.len()
+    // What another program said in between spoils no file of which the rest is beyond doubt.
+    let is_spoilt = counted < lines.len() && (counted * 10 < lines.len() * 9 || deep * 10 < counted * 9);
+    names > 0 && names * 2 >= counted && !is_spoilt
 }
 
 /// The first lines that are no comments; `None` where the text is none, or JSON.
@@ -72,13 +76,13 @@ fn is_of_log(stack: &[u8]) -> bool {
     let bare = word.trim_ascii().strip_prefix(b"[").unwrap_or(word);
     let bare = bare.strip_suffix(b"]").or_else(|| bare.strip_suffix(b":")).unwrap_or(bare);
     let behind = root.trim_ascii_start().get(word.len()..).unwrap_or_default().trim_ascii_start();
-    let is_request = METHODS.contains(&word) && (behind.starts_with(b"/") || behind.starts_with(b"http"));
+    let is_request = METHODS.contains(&word.strip_prefix(b"\"").unwrap_or(word))
+        && (behind.starts_with(b"/") || behind.starts_with(b"http"));
     let is_grave = LEVELS.iter().any(|level| bare.eq_ignore_ascii_case(level)) && (bare != word || !behind.is_empty());
     // 2026-01-31, 12:00:00, 31/Jan/2026, 10.0.0.1
     let parts = bare.split(|byte| b"-:./".contains(byte)).filter(|part| part.iter().all(u8::is_ascii_digit));
     let is_time = bare.first().is_some_and(u8::is_ascii_digit) && bare.len() > 5 && parts.count() >= 2;
-    let is_quoted = word.starts_with(b"\"");
-    is_request || is_grave || is_time || is_quoted || is_list_of_pairs(stack)
+    is_request || is_grave || is_time || is_list_of_pairs(stack)
 }
 
 /// Whether every frame is `key=value`; functions have operators in their names, but not all of them.
@@ -152,7 +156,7 @@ mod tests {
             "12:00:00.123 a;b 5\n",
             "[2026-01-01 12:00:00] a;b 5\n",
             "INFO started;done 5\n[warn] a;b 5\nERROR: a;b 7\n",
-            "\"a;b\" 5\n",
+            "\"GET /a;b\" 5\n",
             "user=1;session=2 5\nuser=2;session=7 9\n",
             // One line in between that is none.
             "main;work 5\nand so on\nmain;work 5\n",

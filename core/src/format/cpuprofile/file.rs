@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::head;
 use super::node::{Call, Node, Tick};
-use super::{head, nanos};
 use crate::format::ReadError;
 use crate::format::import_report::{ImportReport, Note};
 use crate::format::json_error::{placed_at, syntax_error};
@@ -186,11 +186,11 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
                 let deltas = self.part == Part::Deltas;
                 while let Some(time) = seq.next_element::<Option<Number>>()? {
                     let last = v8.last_time().unwrap_or_default();
+                    let place = || format!("{}[{index}]", self.part.name());
                     let time = match time {
-                        Some(delta) if deltas => Time(last.0.saturating_add(nanos(delta, 1_000))),
-                        Some(time) => Time(nanos(time, 1_000)),
+                        Some(time) => Time(report.later(if deltas { last.0 } else { 0 }, time, 1_000, place)),
                         None => {
-                            report.note(NO_DELTA, || format!("{}[{index}]", self.part.name()));
+                            report.note(NO_DELTA, place);
                             last
                         }
                     };

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::ReadError;
-use super::super::import_report::{ImportReport, Note};
+use super::super::import_report::{ImportReport, Note, OUT_OF_RANGE};
 use super::super::room::{Room, most_threads};
 use super::super::text_lines::{Line, lines};
 use super::code::{Code, Lines};
@@ -174,6 +174,9 @@ impl<'a> Reader<'a> {
         self.frames.clear();
         let text =
             (is_tracepoint && !line.text.is_empty()).then(|| self.builder.string(&String::from_utf8_lossy(line.text)));
+        if line.period == Some(i64::MAX) {
+            self.report.note(OUT_OF_RANGE, || format!("byte {offset}"));
+        }
         let event = self.events.number(line.event.unwrap_or_default(), line.period.is_some());
         let ids = (line.pid, line.tid);
         let Some(thread) = self.threads.named(ids, line.comm, time, &mut self.builder) else {

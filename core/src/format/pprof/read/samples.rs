@@ -1,7 +1,7 @@
 //! The samples, one by one.
 
 use super::super::super::ReadError;
-use super::super::super::import_report::Note;
+use super::super::super::import_report::OUT_OF_RANGE;
 use super::super::super::room::Room;
 use super::super::schema;
 use super::super::wire::{Field, Fields, Part};
@@ -11,11 +11,6 @@ use super::threads::Threads;
 use super::values::Columns;
 use super::{Maker, value_error};
 use crate::model::LabelSetId;
-
-const TIME_TOO_LONG: Note = Note {
-    code: "value-out-of-range",
-    message: "times do not fit into 64 bits of nanoseconds; the longest stands for them",
-};
 
 /// Reads samples into the model.
 pub(super) struct Samples<'a> {
@@ -150,7 +145,7 @@ impl<'a> Samples<'a> {
         table.stack.push(None);
         let row = table.stack.len() - 1;
         if !self.columns.push(&self.sample.values, table) {
-            maker.report.note(TIME_TOO_LONG, place);
+            maker.report.note(OUT_OF_RANGE, place);
         }
         for location in &self.locations {
             self.batch.push(self.code.frames(*location));

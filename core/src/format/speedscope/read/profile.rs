@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::super::super::import_report::Note;
+use super::super::super::import_report::{Note, OUT_OF_RANGE};
 use super::super::super::json_value::{Number, Text};
 use super::super::unit::Unit;
 use super::Context;
@@ -132,6 +132,9 @@ impl Context {
                     meta.recording_start = Some(meta.recording_start.map_or(start, |so_far| so_far.min(start)));
                     meta.recording_end = meta.recording_end.max(Some(end));
                 }
+                let is_edge = |time: &&Time| [i64::MIN, i64::MAX].contains(&time.0);
+                let all = thread.samples.time.iter().chain(&thread.start).chain(&thread.end);
+                self.report.count(OUT_OF_RANGE, all.filter(is_edge).count() as u64, place);
             }
             None => {
                 thread.timed = false;
