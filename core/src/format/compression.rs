@@ -128,7 +128,7 @@ impl Read for ZstdFrames<'_> {
                 self.start_frame()?;
                 continue;
             };
-            let got = frame.read(out).map_err(end_or_damage)?;
+            let got = frame.read(out).map_err(|error| end_or_damage(&error))?;
             if got > 0 || out.is_empty() {
                 return Ok(got);
             }
@@ -155,7 +155,7 @@ impl ZstdFrames<'_> {
             Err(_) if self.rest.len() >= ZSTD.len() && !self.rest.starts_with(&ZSTD) && !is_skipped(self.rest) => {
                 return Err(not_compressed(self.rest));
             }
-            Err(error) => return Err(end_or_damage(io::Error::other(error))),
+            Err(error) => return Err(end_or_damage(&io::Error::other(error))),
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ fn not_compressed(rest: &[u8]) -> io::Error {
 
 /// `error` of the decoder of zstd as the end of the data, where that is its cause; else in words of our own, as its own are
 /// for those who write it.
-fn end_or_damage(error: io::Error) -> io::Error {
+fn end_or_damage(error: &io::Error) -> io::Error {
     let mut cause = error.get_ref().map(|inner| -> &(dyn Error + 'static) { inner });
     while let Some(inner) = cause {
         if inner.downcast_ref::<io::Error>().is_some_and(|inner| inner.kind() == ErrorKind::UnexpectedEof) {

@@ -72,7 +72,7 @@ fn is_one_word(frame: &[u8]) -> bool {
 /// HTTP or how grave it is; or it is a list of `key=value`.
 fn is_of_log(stack: &[u8]) -> bool {
     let root = stack.split(|byte| *byte == b';').next().unwrap_or_default();
-    let word = root.trim_ascii_start().split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+    let word = root.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let bare = word.trim_ascii().strip_prefix(b"[").unwrap_or(word);
     let bare = bare.strip_suffix(b"]").or_else(|| bare.strip_suffix(b":")).unwrap_or(bare);
     let behind = root.trim_ascii_start().get(word.len()..).unwrap_or_default().trim_ascii_start();
