@@ -75,8 +75,12 @@ pub fn moment(time: Time) -> String {
 
 /// A thread's name with its ids.
 pub fn thread(document: &Document, thread: ThreadId) -> String {
-    let row = &document.profile.threads[thread.index()];
-    format!("{} (tid {})", document.thread_name(thread), row.tid)
+    let name = document.thread_name(thread);
+    match document.profile.threads[thread.index()].tid.to_string() {
+        // Not in the file.
+        tid if tid.is_empty() => name.to_owned(),
+        tid => format!("{name} (tid {tid})"),
+    }
 }
 
 /// A thread's process with its id.

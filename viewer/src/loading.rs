@@ -80,6 +80,7 @@ fn load(path: &Path, options: ReadOptions, size: Option<u64>, progress: &Progres
         !progress.is_cancelled()
     };
     let bytes = format::read_input(File::open(path)?, &options, go_on)?.ok_or(LoadError::Cancelled)?;
+    let options = ReadOptions { named: format::named(path), ..options };
     let profile = format::read(&bytes, &options)?.profile;
     drop(bytes);
     if progress.is_cancelled() {

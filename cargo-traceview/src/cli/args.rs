@@ -239,7 +239,7 @@ impl ReadFlags {
             FlowRule::Auto => FlowBinding::Auto,
             FlowRule::DevTools => FlowBinding::DevTools,
         };
-        ReadOptions { max_size: self.max_size.unwrap_or(default.max_size), flow_binding }
+        ReadOptions { max_size: self.max_size.unwrap_or(default.max_size), flow_binding, ..default }
     }
 }
 
@@ -508,7 +508,7 @@ mod tests {
         assert!(error.contains("[possible values: firefox, pprof, speedscope, collapsed, svg, png]"), "{error}");
         let mut command = Cli::command();
         let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
-        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .speedscope.json (speedscope), .folded (collapsed stacks)";
+        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .speedscope.json (speedscope), .folded or .collapsed (collapsed stacks)";
         assert!(help.replace("\n          ", " ").contains(endings), "{help}");
     }
 

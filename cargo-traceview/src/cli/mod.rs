@@ -13,3 +13,4 @@ pub mod size;
 pub mod store;
 pub mod time;
 mod tips;
+pub(crate) mod whole_file;

@@ -1,8 +1,8 @@
 //! Where a recording is saved and in which format: checked before anything is built or run, written at the end so that
 //! a failure leaves an older file as it was. What `export` writes is checked and written in the same way.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,6 +12,7 @@ use traceview_core::format::{self, FORMATS, Target};
 
 use super::picture::PictureKind;
 use super::store::{Store, StoreError};
+use super::whole_file::replace;
 use crate::error::Cause;
 use crate::exit_code::ExitCode;
 
@@ -270,30 +271,8 @@ fn check_writable(directory: &Path) -> Result<(), OutputError> {
 }
 
 /// Whether it is something that can be written to but must not be replaced: a device, a pipe.
-fn is_special(path: &Path) -> bool {
+pub(super) fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
-}
-
-/// Writes a file beside `path` and puts it in its place when it is complete.
-pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    if is_special(path) {
-        return write(&mut OpenOptions::new().write(true).open(path)?);
-    }
-    // What a symbolic link points to is replaced, not the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    // Not made of the file's own name, which can be as long as names may be.
-    let temporary = path.with_file_name(format!(".traceview-{}.tmp", std::process::id()));
-    let written = File::create(&temporary).and_then(|file| {
-        let mut writer = BufWriter::new(file);
-        write(&mut writer)?;
-        writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        fs::rename(&temporary, &path)
-    });
-    if written.is_err() {
-        // The error is reported; a leftover that can't be removed either changes nothing.
-        let _ignored = fs::remove_file(&temporary);
-    }
-    written
 }
 
 #[cfg(test)]
@@ -326,7 +305,7 @@ mod tests {
         let error = resolve("slow.txt", directory.path()).unwrap_err();
         assert_eq!(
             error.to_message(),
-            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json or .pb.gz or .speedscope.json or .folded\n"
+            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json or .pb.gz or .speedscope.json or .folded or .collapsed\n"
         );
         assert_eq!(error.exit_code(), ExitCode::Usage);
         let error = resolve("missing/slow.json", directory.path()).unwrap_err();

@@ -11,8 +11,9 @@ use super::record::megabytes;
 use super::report::measure_of;
 use crate::cli::args::ExportArgs;
 use crate::cli::export::{ExportPlan, ExportTarget};
-use crate::cli::output::{self, OutputError};
+use crate::cli::output::OutputError;
 use crate::cli::plan::{STANDARD_STREAM, Surroundings};
+use crate::cli::whole_file;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::terminal;
@@ -69,7 +70,7 @@ fn write(path: Option<&Path>, mut content: impl FnMut(&mut dyn Write) -> Result<
             other => OutputError::Export { path: PathBuf::from(STANDARD_STREAM), source: other.into() }.into(),
         });
     };
-    let written = output::replace(path, |out| {
+    let written = whole_file::replace(path, |out| {
         content(out).map_err(|error| match error {
             WriteError::Io(error) => error,
             other => io::Error::other(other),

@@ -9,6 +9,7 @@ use crate::cli::args::OpenArgs;
 use crate::cli::output::{self, OutputError};
 use crate::cli::picture::PicturePlan;
 use crate::cli::plan::{STANDARD_STREAM, Surroundings};
+use crate::cli::whole_file;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::sampler::SignalGuard;
@@ -49,7 +50,7 @@ fn screenshot(
     let path: PathBuf = output::writable_path(output, cwd)?;
     let mut png = Vec::new();
     window::screenshot(inputs, read, plan, &mut png).map_err(Error::Picture)?;
-    let written = output::replace(&path, |out| out.write_all(&png));
+    let written = whole_file::replace(&path, |out| out.write_all(&png));
     written.map_err(|source| OutputError::Export { path: path.clone(), source: source.into() })?;
     terminal::say(&format!("traceview: wrote {}\n", path.display()));
     Ok(())

@@ -33,7 +33,10 @@ impl Source {
             (path, bytes)
         };
         match bytes {
-            Ok(bytes) => Ok(Self { path, bytes, options }),
+            Ok(bytes) => {
+                let options = ReadOptions { named: format::named(&path), ..options };
+                Ok(Self { path, bytes, options })
+            }
             Err(source) => Err(Error::Read { path, source: source.into() }),
         }
     }

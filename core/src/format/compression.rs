@@ -100,10 +100,7 @@ impl Read for GzipMembers<'_> {
                 None if self.rest.starts_with(&GZIP) || GZIP.starts_with(self.rest) => {
                     self.member.insert(GzDecoder::new(self.rest))
                 }
-                None => {
-                    let reason = format!("{} bytes follow that are not compressed", self.rest.len());
-                    return Err(io::Error::new(ErrorKind::InvalidData, reason));
-                }
+                None => return Err(not_compressed(self.rest)),
             };
             let got = member.read(out)?;
             if got > 0 || out.is_empty() {
@@ -131,7 +128,7 @@ impl Read for ZstdFrames<'_> {
                 self.start_frame()?;
                 continue;
             };
-            let got = frame.read(out).map_err(end_or_damage)?;
+            let got = frame.read(out).map_err(|error| end_or_damage(&error))?;
             if got > 0 || out.is_empty() {
                 return Ok(got);
             }
@@ -155,14 +152,28 @@ impl ZstdFrames<'_> {
                 let end = (length as usize).saturating_add(8);
                 self.rest = self.rest.get(end..).ok_or(ErrorKind::UnexpectedEof)?;
             }
-            Err(error) => return Err(end_or_damage(io::Error::other(error))),
+            Err(_) if self.rest.len() >= ZSTD.len() && !self.rest.starts_with(&ZSTD) && !is_skipped(self.rest) => {
+                return Err(not_compressed(self.rest));
+            }
+            Err(error) => return Err(end_or_damage(&io::Error::other(error))),
         }
         Ok(())
     }
 }
 
-/// `error` of a decoder as the end of the data, where that is its cause.
-fn end_or_damage(error: io::Error) -> io::Error {
+/// Whether a frame of zstd begins so that decoders pass over.
+fn is_skipped(start: &[u8]) -> bool {
+    start.get(1..4) == Some(&[0x2a, 0x4d, 0x18]) && start[0] >> 4 == 5
+}
+
+/// Something else stands behind what is compressed.
+fn not_compressed(rest: &[u8]) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("{} bytes follow that are not compressed", rest.len()))
+}
+
+/// `error` of the decoder of zstd as the end of the data, where that is its cause; else in words of our own, as its own are
+/// for those who write it.
+fn end_or_damage(error: &io::Error) -> io::Error {
     let mut cause = error.get_ref().map(|inner| -> &(dyn Error + 'static) { inner });
     while let Some(inner) = cause {
         if inner.downcast_ref::<io::Error>().is_some_and(|inner| inner.kind() == ErrorKind::UnexpectedEof) {
@@ -170,7 +181,7 @@ fn end_or_damage(error: io::Error) -> io::Error {
         }
         cause = inner.source();
     }
-    error
+    io::Error::new(ErrorKind::InvalidData, "its content is no zstd")
 }
 
 /// Compresses what `write` writes with gzip. The header carries no name and no time, so that equal input gives equal
@@ -274,6 +285,21 @@ mod tests {
             }
         }
         bytes.extend(b"rest");
-        assert!(matches!(decompress(&bytes, 100), Err(ReadError::DamagedCompression { .. })));
+        let error = decompress(&bytes, 100).expect_err("followed by something").to_string();
+        assert_eq!(
+            error,
+            "the zstd data is damaged after 11 decompressed bytes: 4 bytes follow that are not compressed"
+        );
+        let mut damaged = zstd(&(0..100_u8).cycle().take(5000).collect::<Vec<_>>());
+        for at in 4..damaged.len() {
+            damaged[at] ^= 0xff;
+            if let Err(error @ ReadError::DamagedCompression { .. }) = decompress(&damaged, 1 << 20) {
+                let error = error.to_string();
+                let reason = error.rsplit(": ").next().expect("a reason");
+                let known = ["its content is no zstd", "the checksum is wrong"];
+                assert!(known.contains(&reason) || reason.ends_with("bytes follow that are not compressed"), "{error}");
+            }
+            damaged[at] ^= 0xff;
+        }
     }
 }

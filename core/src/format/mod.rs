@@ -12,6 +12,8 @@ pub mod pprof;
 pub mod speedscope;
 
 mod compression;
+mod deep_stacks;
+mod foreign;
 mod import_report;
 mod input;
 mod json_error;
@@ -19,6 +21,7 @@ mod json_keys;
 mod json_scan;
 mod json_value;
 mod omissions;
+mod room;
 mod text_lines;
 mod v8_profile;
 
@@ -27,6 +30,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use self::deep_stacks::Stacks;
 use crate::analysis::Measure;
 use crate::model::check::Invalid;
 use crate::model::{Profile, Warning};
@@ -74,7 +78,7 @@ pub const FORMATS: &[Format] = &[
         begins: pprof::begins,
         sniff: pprof::sniff,
         read: |bytes, _| Ok((pprof::read(bytes)?, None)),
-        write: Some(pprof::write),
+        write: Some(|profile, options, out| deep_stacks::write(Stacks::Merged, pprof::write, profile, options, out)),
     },
     Format {
         name: "chrome",
@@ -92,7 +96,9 @@ pub const FORMATS: &[Format] = &[
         begins: speedscope::begins,
         sniff: speedscope::sniff,
         read: |bytes, _| Ok((speedscope::read(bytes)?, None)),
-        write: Some(speedscope::write),
+        write: Some(|profile, options, out| {
+            deep_stacks::write(Stacks::PerSample, speedscope::write, profile, options, out)
+        }),
     },
     Format {
         name: "cpuprofile",
@@ -116,11 +122,13 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "collapsed",
         title: "collapsed stacks",
-        extensions: &[".folded"],
+        extensions: &[".folded", ".collapsed"],
         begins: collapsed::begins,
         sniff: collapsed::sniff,
         read: |bytes, _| Ok((collapsed::read(bytes)?, None)),
-        write: Some(collapsed::write),
+        write: Some(|profile, options, out| {
+            deep_stacks::write(Stacks::Merged, collapsed::write, profile, options, out)
+        }),
     },
 ];
 
@@ -161,6 +169,9 @@ pub struct ReadOptions {
     pub max_size: u64,
     /// What the phases of a trace's flows are bound to.
     pub flow_binding: FlowBinding,
+    /// The [name](Format::name) of the format that the file is [named](named) for: what it is taken for where its content
+    /// looks like none, and can be that.
+    pub named: Option<&'static str>,
 }
 
 /// What the phases of a Chrome trace's flows are bound to.
@@ -181,10 +192,15 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It looks like no format of [`FORMATS`].
-    #[error("not a profile in a known format ({}): the file begins with {start:?}", names(|_| true))]
+    #[error(
+        "not a profile in a known format ({}): {}", names(|_| true),
+        hint.map_or_else(|| format!("the file begins with {start:?}"), str::to_owned)
+    )]
     UnknownFormat {
         /// Its first bytes, as text.
         start: String,
+        /// What it is instead, and what to do with it.
+        hint: Option<&'static str>,
     },
     /// The compressed data ends too soon.
     #[error(
@@ -212,6 +228,17 @@ pub enum ReadError {
     TooLarge {
         /// The limit.
         max_size: u64,
+    },
+    /// It has more rows than a file of its size can, so that they would fill the memory.
+    #[error(
+        "{place}: up to here the file has more frames, threads or names than a profile of its size can (they would take \
+         more than {} MiB of memory): it is damaged, or made to do harm", most >> 20
+    )]
+    TooDense {
+        /// Where: a byte offset or a path into the file's structure.
+        place: String,
+        /// The most bytes of memory that such a file's rows may take.
+        most: usize,
     },
     /// The text ends too soon.
     #[error("the file ends too early, at byte {offset}: it is incomplete, copy or record it again")]
@@ -300,7 +327,7 @@ impl Format {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto }
+        Self { max_size: 4 << 30, flow_binding: FlowBinding::Auto, named: None }
     }
 }
 
@@ -310,7 +337,8 @@ impl From<serde_json::Error> for WriteError {
     }
 }
 
-/// Reads a file of any known format, compressed or not. Its content decides which, never its name.
+/// Reads a file of any known format, compressed or not. Its content decides which, and its name only where that leaves it
+/// open.
 ///
 /// What a reader had to repair or leave out is in the profile's [warnings](crate::model::Meta::warnings).
 ///
@@ -321,7 +349,9 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Contents, ReadError> 
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
-    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).ok_or_else(|| unknown_format(&bytes))?;
+    let is_named = |format: &&Format| options.named == Some(format.name) && (format.begins)(&bytes);
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes)).or_else(|| FORMATS.iter().find(is_named));
+    let format = format.ok_or_else(|| unknown_format(&bytes))?;
     let (profile, version) = (format.read)(&bytes, options)?;
     Ok(Contents { profile, format, version })
 }
@@ -343,7 +373,7 @@ pub fn devtools_flows(bytes: &[u8], options: &ReadOptions) -> Result<Option<Stri
 
 fn unknown_format(bytes: &[u8]) -> ReadError {
     let start = &bytes[..bytes.len().min(24)];
-    ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned() }
+    ReadError::UnknownFormat { start: String::from_utf8_lossy(start).into_owned(), hint: foreign::hint(bytes) }
 }
 
 /// Whether a file that begins with `start` can be one that [`read`] takes, compressed or not. With a few kilobytes of a
@@ -391,6 +421,17 @@ fn is_written(format: &Format) -> bool {
     format.write.is_some()
 }
 
+/// The name of the format that a file, compressed or not, is called for; `None` unless it is one that has only its shape to be
+/// known by.
+#[must_use]
+pub fn named(path: &Path) -> Option<&'static str> {
+    let file = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let file = [".gz", ".zst"].iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(&file);
+    let mut texts = FORMATS.iter().filter(|format| ["collapsed", "perf-script"].contains(&format.name));
+    let is_named = |format: &&Format| format.extensions.iter().any(|extension| file.ends_with(extension));
+    texts.find(is_named).map(|format| format.name)
+}
+
 /// What the ending of `path` says to write.
 ///
 /// # Errors
@@ -436,6 +477,21 @@ mod tests {
     }
 
     #[test]
+    fn the_name_decides_where_the_content_does_not() {
+        let lines = b"GET /x;y=1 200\nGET /z;y=1 404\n";
+        let format = |path: &str, bytes: &[u8]| {
+            let options = ReadOptions { named: named(Path::new(path)), ..ReadOptions::default() };
+            read(bytes, &options).ok().map(|contents| contents.format.name)
+        };
+        assert_eq!(format("access.log", lines), None);
+        assert_eq!(format("requests.folded", lines), Some("collapsed"));
+        assert_eq!(format("requests.collapsed.gz", lines), Some("collapsed"));
+        assert_eq!(format("requests.perf", lines), None, "it can't be that");
+        assert_eq!(format("stacks.perf", b"main;work 5\n"), Some("collapsed"), "the content comes first");
+        assert_eq!(format("a.json", lines), None);
+    }
+
+    #[test]
     fn an_unknown_ending_lists_the_known_ones() {
         let error = by_extension(Path::new("out/profile.xyz")).expect_err("no such ending").to_string();
         assert_eq!(
@@ -456,9 +512,9 @@ mod tests {
         assert_eq!(read(b""), "the file is empty");
         assert_eq!(read(b" \n"), "the file is empty");
         assert_eq!(
-            read(b"\x7fELF\x02 and so on"),
+            read(b"\x02LF and so on"),
             format!(
-                r#"not a profile in a known format ({}): the file begins with "\u{{7f}}ELF\u{{2}} and so on""#,
+                r#"not a profile in a known format ({}): the file begins with "\u{{2}}LF and so on""#,
                 names(|_| true)
             )
         );

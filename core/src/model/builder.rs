@@ -33,6 +33,8 @@ pub struct ProfileBuilder {
     stacks: StackIndex,
     value_types: FxHashMap<ValueType, ValueTypeId>,
     label_sets: FxHashMap<Vec<Label>, LabelSetId>,
+    /// How many labels all sets have.
+    labels: usize,
 }
 
 /// Adds `row` to `table` unless `known` has it.
@@ -114,6 +116,12 @@ impl ProfileBuilder {
     /// What was collected so far.
     pub fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// About how many bytes of memory the tables take while they are made, the samples, slices and markers of threads
+    /// apart, and with so many more stacks. The same for equal tables.
+    pub fn memory(&self, more_stacks: usize) -> usize {
+        super::memory::of(&self.tables, self.labels, more_stacks)
     }
 
     /// What the profile is of.
@@ -295,6 +303,7 @@ impl ProfileBuilder {
         if let Some(id) = self.label_sets.get(&labels) {
             return *id;
         }
+        self.labels += labels.len();
         let id = push(&mut self.tables.label_sets.sets, labels.clone());
         self.label_sets.insert(labels, id);
         id

@@ -183,6 +183,11 @@ impl Payloads {
         self.ends.is_empty()
     }
 
+    /// How many fields all sets have.
+    pub(super) fn field_count(&self) -> usize {
+        self.fields.len()
+    }
+
     /// The fields of `id`, in the order in which its file gave them.
     ///
     /// # Panics

@@ -22,6 +22,7 @@ mod ids;
 mod kept;
 mod library;
 mod marker;
+mod memory;
 mod meta;
 mod process;
 mod row_index;

@@ -62,6 +62,11 @@ impl StringTable {
         self.ends.is_empty()
     }
 
+    /// How many bytes of memory they take.
+    pub(super) fn memory(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<usize>() + self.slots.len() * size_of::<u32>()
+    }
+
     /// All strings in order of their ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|row| self.at(row))

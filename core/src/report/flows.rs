@@ -24,7 +24,10 @@ pub fn write_flows(
     style: Style,
 ) -> fmt::Result {
     let hops: usize = list.hops.iter().map(|row| row.times.count).sum();
-    writeln!(out, "{} with {}", count(list.chains.len() as u64, "flow"), count(hops as u64, "hop"))?;
+    match profile.flows.len() {
+        0 => writeln!(out, "the profile has no flows")?,
+        _ => writeln!(out, "{} with {}", count(list.chains.len() as u64, "flow"), count(hops as u64, "hop"))?,
+    }
     let named = list.by_name.iter().map(|row| (row.times, text(profile, row.name)));
     write_times(out, ("flows", "flow"), named.collect(), most, style)?;
     let hop = |row: &crate::analysis::HopTimes| {

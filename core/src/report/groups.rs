@@ -59,7 +59,11 @@ fn table_row(profile: &Profile, list: &GroupList, row: &GroupRow) -> TableRow {
         GroupKey::Category(_) | GroupKey::Thread(_) | GroupKey::Whose(_) => &name,
     };
     let suffix = match row.key {
-        GroupKey::Thread(thread) => format!(" (tid {})", profile.threads[thread.index()].tid),
+        GroupKey::Thread(thread) => match profile.threads[thread.index()].tid.to_string() {
+            // Not in the file.
+            tid if tid.is_empty() => tid,
+            tid => format!(" (tid {tid})"),
+        },
         _ => String::new(),
     };
     TableRow {

@@ -261,11 +261,29 @@ fn deep_and_broken_files_are_no_danger() {
             r#"{"startTime":1,"nodes":[{"id":1"#,
             "the file ends too early, at byte 31: it is incomplete, copy or record it again",
         ),
-        (r#"{"startTime":1,"nodes":[{"id":"1"}]}"#, "byte 32: invalid type: string \"1\", expected an index"),
-        (r#"{"startTime":1,"nodes":[],"nodes":[]}"#, "byte 32: duplicate field `nodes`"),
+        (r#"{"startTime":1,"nodes":[{"id":"1"}]}"#, "byte 32: expected an index, found the string \"1\""),
+        (r#"{"startTime":1,"nodes":[],"nodes":[]}"#, "byte 32: the key \"nodes\" is there twice"),
         (r#"{"startTime":1,"head":{"children":[7]}}"#, "byte 35: expected a node, found '7'"),
-        (r#"{"startTime":1,"nodes":[]} x"#, "byte 27: trailing characters"),
+        (r#"{"startTime":1,"nodes":[]} x"#, "byte 27: something follows where the file should end"),
     ] {
         assert_eq!(refused(text), message, "{text}");
     }
+}
+
+#[test]
+fn times_that_do_not_fit_are_counted() {
+    let far = 1e19;
+    let file = |end: f64, times: Value| {
+        let (key, times) = times.as_object().and_then(|times| times.iter().next()).expect("one");
+        json!({"nodes": [{"id": 1, "callFrame": {"functionName": "f"}}], "startTime": 0, "endTime": end,
+            "samples": [1, 1, 1], key: times})
+    };
+    for times in [json!({"timeDeltas": [1, far, 1]}), json!({"timestamps": [1, far, far]})] {
+        let profile = read(&file(9.0, times)).profile;
+        assert_eq!(warnings(&profile), [("value-out-of-range", 2)]);
+        assert_eq!(profile.threads[0].samples.time[2], Time(i64::MAX));
+    }
+    let profile = read(&file(far, json!({"timeDeltas": [1, 1, 1]}))).profile;
+    assert_eq!(warnings(&profile), [("value-out-of-range", 1)]);
+    assert_eq!(profile.meta.warnings[0].first.as_deref(), Some("endTime"));
 }

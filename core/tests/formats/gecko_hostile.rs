@@ -139,7 +139,10 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         (json!({"meta": {"preprocessedProfileVersion": 71}, "threads": []}), "version 71 of Firefox profiles"),
         (json!({"meta": {"preprocessedProfileVersion": 0.5}, "threads": []}), "version 0.5 of Firefox profiles"),
         (json!({"meta": {"preprocessedProfileVersion": 70}}), "threads: missing"),
-        (json!({"meta": {"preprocessedProfileVersion": 70}, "threads": [], "shared": 5}), "byte 51: invalid type"),
+        (
+            json!({"meta": {"preprocessedProfileVersion": 70}, "threads": [], "shared": 5}),
+            "byte 51: expected an object, found the number 5",
+        ),
     ] {
         let error = read(file.to_string().as_bytes()).expect_err(message).to_string();
         assert!(error.contains(message), "{error}");
@@ -171,7 +174,7 @@ fn nesting_without_end_does_not_exhaust_the_stack() {
     for pointer in ["/threads/0/pid", "/meta/interval", "/threads/0/name"] {
         let file = with("v70-rich.json", pointer, json!("DEEP")).to_string().replace("\"DEEP\"", &deep);
         let error = read(file.as_bytes()).expect_err(pointer).to_string();
-        assert!(error.contains("recursion limit") || error.contains("invalid type"), "{pointer}: {error}");
+        assert!(error.contains("nested too deep") || error.contains("expected "), "{pointer}: {error}");
     }
 }
 

@@ -8,6 +8,7 @@ mod fixtures;
 mod gecko;
 mod gecko_hostile;
 mod gecko_raw;
+mod memory;
 mod perf_script;
 mod pprof;
 mod pprof_hostile;

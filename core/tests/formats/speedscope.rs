@@ -211,11 +211,11 @@ fn files_that_are_none_are_refused_with_a_place() {
     for (text, message) in [
         (
             r#"{"profiles":[{"type":"sampled"}],"shared":{"frames":[{"name":7}]}}"#,
-            "byte 61: invalid type: integer `7`, expected a string",
+            "byte 61: expected a string, found the number 7",
         ),
         (
             r#"{"shared":{"frames":[]},"profiles":[{"samples":[[0]],"samples":[]}]}"#,
-            "byte 61: duplicate field `samples`",
+            "byte 61: the key \"samples\" is there twice",
         ),
         (
             r#"{"shared":{"frames":[]},"profiles":[{"samples":[["#,

@@ -137,7 +137,7 @@ fn values_that_are_not_what_they_have_to_be_are_told_with_their_place() {
         ("/meta/preprocessedProfileVersion", json!(71), "version 71 of Firefox profiles is not supported (0 to 70 is)"),
         ("/meta/preprocessedProfileVersion", json!("64"), "version \"64\" of Firefox profiles is not supported"),
         ("/meta/traceview/version", json!(2), "version 2 of meta.traceview is not supported (1 is)"),
-        ("/threads", json!({}), "invalid type: map"),
+        ("/threads", json!({}), "expected an array of objects, found an object"),
         ("/meta", json!(null), "not a profile in a known format"),
     ];
     for (pointer, value, message) in cases {
@@ -183,7 +183,7 @@ fn missing_parts_are_missed_unless_traceview_has_them_too() {
 fn what_is_not_json_is_refused_with_its_offset() {
     let head = "{\"meta\":{\"preprocessedProfileVersion\":64,";
     for (tail, offset, message) in [
-        ("\"interval\":NaN}}", 51, "expected value"),
+        ("\"interval\":NaN}}", 51, "expected a value"),
         ("\n\n \"interval\":1e999}}", 59, "number out of range"),
         ("}", 41, "trailing comma"),
         ("\"interval\":\"\u{1}\"}}", 53, "control character"),
@@ -200,7 +200,7 @@ fn deep_nesting_does_not_exhaust_the_stack() {
     let deep = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
     for (file, message) in [
         (format!("{{\"preprocessedProfileVersion\":{deep}}}"), "not a profile in a known format"),
-        (format!("{{\"meta\":{{\"preprocessedProfileVersion\":64,\"interval\":{deep}}}}}"), "invalid type: sequence"),
+        (format!("{{\"meta\":{{\"preprocessedProfileVersion\":64,\"interval\":{deep}}}}}"), "found an array"),
     ] {
         let error = read(file.as_bytes()).expect_err("too deep").to_string();
         assert!(error.contains(message), "{error}");

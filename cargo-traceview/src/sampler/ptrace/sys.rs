@@ -399,6 +399,19 @@ pub(crate) fn redirect_stderr(to: std::os::fd::BorrowedFd<'_>) -> io::Result<()>
     }
 }
 
+/// Gives an open file without a name this one, which nothing has yet.
+///
+/// # Errors
+/// What `linkat` says.
+pub(crate) fn name_file(file: std::os::fd::BorrowedFd<'_>, path: &CStr) -> io::Result<()> {
+    let number = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    // SAFETY: both paths end in NUL and outlive the call.
+    let result = unsafe {
+        libc::linkat(libc::AT_FDCWD, number.as_ptr(), libc::AT_FDCWD, path.as_ptr(), libc::AT_SYMLINK_FOLLOW)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// ns on CLOCK_MONOTONIC.
 pub(crate) fn monotonic_ns() -> i64 {
     clock(libc::CLOCK_MONOTONIC).unwrap_or(0)

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::ReadError;
 use super::super::import_report::{ImportReport, Note};
+use super::super::room::Room;
 use super::super::text_lines::{Line, lines};
 use super::line::{self, Count};
 use crate::model::{
@@ -33,15 +34,16 @@ const DIFFERENCE: Note = Note {
 /// Reads a file.
 ///
 /// # Errors
-/// If no line of it is a stack with a count.
+/// If no line of it is a stack with a count, or it has more frames than a file of its size can.
 pub fn read(text: &[u8]) -> Result<Profile, ReadError> {
-    let mut reader = Reader::new(is_difference(text));
-    lines(text).for_each(|line| reader.line(line));
+    let mut reader = Reader::new(is_difference(text), Room::of(text.len()));
+    lines(text).try_for_each(|line| reader.line(line))?;
     reader.finish()
 }
 
 struct Reader<'a> {
     builder: ProfileBuilder,
+    room: Room,
     frames: FxHashMap<&'a [u8], FrameId>,
     /// The stack of the line before, with the end and the node of each of its frames: what neighbours share is looked up
     /// once.
@@ -62,13 +64,14 @@ struct Column {
 }
 
 impl<'a> Reader<'a> {
-    fn new(is_difference: bool) -> Self {
+    fn new(is_difference: bool, room: Room) -> Self {
         let mut report = ImportReport::default();
         if is_difference {
             report.note(DIFFERENCE, || "line 1".to_owned());
         }
         Self {
             builder: ProfileBuilder::with_standard_categories(),
+            room,
             frames: FxHashMap::default(),
             last: &[],
             path: Vec::new(),
@@ -79,34 +82,37 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn line(&mut self, line: Line<'a>) {
+    fn line(&mut self, line: Line<'a>) -> Result<(), ReadError> {
         let text = line.text.trim_ascii();
         if text.is_empty() || line::is_comment(text) {
-            return;
+            return Ok(());
         }
         let at = || format!("byte {}", line.offset);
         let mut counts = [line::parts(text), None];
         if let (Some(parts), Some(_)) = (counts[0], &self.before) {
             counts[1] = line::parts(parts.stack);
         }
-        let Some(innermost) = counts[1].or(counts[0]) else { return self.report.note(NO_COUNT, at) };
+        let (Some(innermost), Some(weight)) = (counts[1].or(counts[0]), counts[0].map(|parts| parts.count)) else {
+            self.report.note(NO_COUNT, at);
+            return Ok(());
+        };
         for parts in counts.into_iter().flatten() {
             if matches!(parts.count, Count::Large(_)) {
                 self.report.note(LARGE, at);
             }
         }
-        let Some(weight) = counts[0].map(|parts| parts.count) else { return };
         let start = line.offset + line.text.len() - line.text.trim_ascii_start().len();
-        let stack = self.stack(innermost.stack, start);
+        let stack = self.stack(innermost.stack, start)?;
         self.stacks.push(Some(stack));
         self.weights.push(weight);
         if let Some(before) = &mut self.before {
             before.push(counts[1].map_or(Count::Whole(0), |parts| parts.count));
         }
+        Ok(())
     }
 
     /// The node of a stack, whose text begins at `start` of the file.
-    fn stack(&mut self, text: &'a [u8], start: usize) -> StackId {
+    fn stack(&mut self, text: &'a [u8], start: usize) -> Result<StackId, ReadError> {
         let common = text.iter().zip(self.last).take_while(|(here, there)| here == there).count();
         // A frame is the same if the separator behind it is, too.
         let shared = self.path.partition_point(|(end, _)| *end < common);
@@ -116,10 +122,11 @@ impl<'a> Reader<'a> {
             let end = memchr::memchr(b';', &text[from..]).map_or(text.len(), |at| from + at);
             let frame = self.frame(&text[from..end], start + from);
             let node = self.builder.stack(self.path.last().map(|(_, node)| *node), frame);
+            self.room.check(&self.builder, || format!("byte {}", start + from))?;
             self.path.push((end, node));
             if end == text.len() {
                 self.last = text;
-                return node;
+                return Ok(node);
             }
             from = end + 1;
         }

@@ -186,11 +186,11 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
                 let deltas = self.part == Part::Deltas;
                 while let Some(time) = seq.next_element::<Option<Number>>()? {
                     let last = v8.last_time().unwrap_or_default();
+                    let place = || format!("{}[{index}]", self.part.name());
                     let time = match time {
-                        Some(delta) if deltas => Time(last.0.saturating_add(delta.scaled(1_000))),
-                        Some(time) => Time(time.scaled(1_000)),
+                        Some(time) => Time(report.later(if deltas { last.0 } else { 0 }, time, 1_000, place)),
                         None => {
-                            report.note(NO_DELTA, || format!("{}[{index}]", self.part.name()));
+                            report.note(NO_DELTA, place);
                             last
                         }
                     };

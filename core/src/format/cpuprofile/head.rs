@@ -161,7 +161,7 @@ mod tests {
             (r#"{"id":1 "x":2}"#, "byte 8: expected a comma or the end of the node, found '\"'"),
             (r#"{"children":[{}{}]}"#, "byte 15: expected the end of the array of nodes, found '{'"),
             (r#"{"children":[1]}"#, "byte 13: expected a node, found '1'"),
-            (r#"{"id":"1"}"#, "byte 8: invalid type: string \"1\", expected an index"),
+            (r#"{"id":"1"}"#, "byte 8: expected an index, found the string \"1\""),
             (r#"{"children":[{"#, "the file ends too early, at byte 14: it is incomplete, copy or record it again"),
         ] {
             assert_eq!(rows(text).unwrap_err().to_string(), message, "{text}");

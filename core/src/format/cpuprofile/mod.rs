@@ -50,7 +50,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let facts = file::read(bytes, &mut v8, &mut builder, &mut report)?;
     let name = builder.string("V8");
     let process = builder.add_process(Process::new(OsId::Number(0), name));
-    let end = end(&facts, &mut v8);
+    let end = end(&facts, &mut v8, &mut report);
     let sampled = v8.finish(end, &mut builder, &mut report);
     let name = builder.string(facts.title.as_deref().unwrap_or("JavaScript"));
     let mut thread = Thread::new(process, OsId::Number(0), name);
@@ -64,23 +64,25 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
         (meta.recording_start, meta.recording_end) = (Some(Time::ZERO), Some(end));
     }
     if !facts.is_nested {
-        meta.start_monotonic_ns = facts.start.map(|start| start.scaled(1_000));
+        meta.start_monotonic_ns = facts.start.map(|start| report.nanos(start, 1_000, || "startTime".to_owned()));
     }
     meta.warnings = report.into_warnings();
     Ok(builder.finish()?)
 }
 
 /// The end of the profile from its start. Brings times that were absolute to the start, too.
-fn end(facts: &Facts, v8: &mut V8Profile) -> Option<Time> {
+fn end(facts: &Facts, v8: &mut V8Profile, report: &mut ImportReport) -> Option<Time> {
     let scale = if facts.is_nested { 1_000_000_000 } else { 1_000 };
     let (start, end) = (facts.start?, facts.end?);
-    let length = Time(end.scaled(scale).saturating_sub(start.scaled(scale)));
+    let start = report.nanos(start, scale, || "startTime".to_owned());
+    let end = report.nanos(end, scale, || "endTime".to_owned());
+    let length = Time(end.saturating_sub(start));
     if facts.is_absolute {
-        let start = Time(start.scaled(scale));
+        let start = Time(start);
         // The start may be on another clock.
         let first = v8.first_time().unwrap_or(start);
         let is_near = (0..=length.0).contains(&first.0.saturating_sub(start.0));
-        v8.shift(if is_near { start } else { first });
+        v8.shift(if is_near { start } else { first }, report);
     }
     Some(length)
 }

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::ReadError;
 use super::super::import_report::{ImportReport, Note};
+use super::super::room::Room;
 use super::frame_line::{FrameLine, SourceLine};
 use crate::model::{
     Frame, FrameId, Function, FunctionKind, LibraryId, ProfileBuilder, Resource, ResourceId, ResourceKind, Source,
@@ -42,12 +44,16 @@ struct Key<'a> {
 
 impl<'a> Code<'a> {
     /// The stack of some frames, the innermost first.
+    ///
+    /// # Errors
+    /// If there is no room for it.
     pub(super) fn stack(
         &mut self,
         frames: &[Lines<'a>],
+        room: Room,
         builder: &mut ProfileBuilder,
         report: &mut ImportReport,
-    ) -> Option<StackId> {
+    ) -> Result<Option<StackId>, ReadError> {
         let mut stack = None;
         // The function that the next ones may be inlined into.
         let mut around: Option<Key<'a>> = None;
@@ -71,8 +77,11 @@ impl<'a> Code<'a> {
             }
             let frame = self.frame(key, builder, || report.note(NOT_UTF8, || format!("byte {offset}")));
             stack = Some(builder.stack(stack, frame));
+            // What is kept here takes its room, too: a line as much as two nodes, a known frame as four.
+            let here = 2 * frames.len() + 4 * self.frames.len();
+            room.check_stack(builder, here, || format!("byte {offset}"))?;
         }
-        stack
+        Ok(stack)
     }
 
     fn frame(&mut self, key: Key<'a>, builder: &mut ProfileBuilder, not_utf8: impl FnOnce()) -> FrameId {

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::super::ReadError;
-use super::super::import_report::{ImportReport, Note};
+use super::super::import_report::{ImportReport, Note, OUT_OF_RANGE};
+use super::super::room::{Room, most_threads};
 use super::super::text_lines::{Line, lines};
 use super::code::{Code, Lines};
 use super::event_line::{self, EventLine};
@@ -24,15 +25,19 @@ const NO_PID: Note = Note {
     message: "the process of threads is not in the file (`perf script -F +pid` prints it): they are shown as one",
 };
 
+const TOO_MANY_THREADS: Note =
+    Note { code: "too-many-threads", message: "samples of more threads than such a file can have are left out" };
+
 /// Reads a file.
 ///
 /// # Errors
-/// If no sample is in it.
+/// If no sample is in it, or it has more frames than a file of its size can.
 pub fn read(text: &[u8]) -> Result<Profile, ReadError> {
     let mut reader = Reader {
         builder: ProfileBuilder::with_standard_categories(),
+        room: Room::of(text.len()),
         code: Code::default(),
-        threads: Threads::default(),
+        threads: Threads::new(most_threads(text.len())),
         events: Events::default(),
         report: ImportReport::default(),
         start: None,
@@ -42,18 +47,19 @@ pub fn read(text: &[u8]) -> Result<Profile, ReadError> {
     };
     let mut last = None;
     for line in lines(text) {
-        reader.line(line);
+        reader.line(line)?;
         last = Some(line);
     }
     if let Some(line) = last.filter(|line| !line.is_ended && !line.text.trim_ascii_end().ends_with(b")")) {
         reader.cut(line);
     }
-    reader.close();
+    reader.close()?;
     reader.finish()
 }
 
 struct Reader<'a> {
     builder: ProfileBuilder,
+    room: Room,
     code: Code<'a>,
     threads: Threads,
     events: Events<'a>,
@@ -71,19 +77,18 @@ const NAMELESS: EventLine<'static> =
     EventLine { comm: b"", pid: None, tid: None, time: None, period: None, event: None, text: b"" };
 
 impl<'a> Reader<'a> {
-    fn line(&mut self, line: Line<'a>) {
+    fn line(&mut self, line: Line<'a>) -> Result<(), ReadError> {
         let text = line.text;
         if text.trim_ascii().is_empty() {
-            if line.is_ended {
-                self.close();
-            }
-            return;
+            return if line.is_ended { self.close() } else { Ok(()) };
         }
         if self.open.is_none() && recognize::is_comment(text) {
-            return header::comment(text, self.builder.meta_mut());
+            header::comment(text, self.builder.meta_mut());
+            return Ok(());
         }
         if text.starts_with(b"\t") {
-            return self.frame(line);
+            self.frame(line);
+            return Ok(());
         }
         let event = event_line::parse(text);
         let is_sure = event.is_some_and(|event| event.time.is_some() && event.tid.is_some());
@@ -91,19 +96,20 @@ impl<'a> Reader<'a> {
         if let (Some(source), Some(last)) = (source, self.frames.last_mut()) {
             last.frame.is_inlined |= source.is_inlined;
             last.source = Some(source);
-            return;
+            return Ok(());
         }
         match event {
             Some(event) if event.event.is_some_and(task::is_record) => {
-                self.close();
+                self.close()?;
                 self.record(&event, line.offset);
             }
             Some(event) if event.time.is_some() || self.is_timed != Some(true) => {
-                self.close();
+                self.close()?;
                 self.open = Some((event, line.offset));
             }
             _ => self.report.note(UNKNOWN, || format!("byte {}", line.offset)),
         }
+        Ok(())
     }
 
     fn frame(&mut self, line: Line<'a>) {
@@ -146,8 +152,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends the sample whose lines were read.
-    fn close(&mut self) {
-        let Some((line, offset)) = self.open.take() else { return };
+    fn close(&mut self) -> Result<(), ReadError> {
+        let Some((line, offset)) = self.open.take() else { return Ok(()) };
         let is_tracepoint = line.event.is_some_and(Events::is_tracepoint);
         if self.frames.is_empty() && !is_tracepoint {
             // Without call chains the one frame stands on the same line.
@@ -159,17 +165,26 @@ impl<'a> Reader<'a> {
             Some(time) => Time(time.saturating_sub(*self.start.get_or_insert(time))),
             None if is_timed => {
                 self.frames.clear();
-                return self.report.note(NO_TIME, || format!("byte {offset}"));
+                self.report.note(NO_TIME, || format!("byte {offset}"));
+                return Ok(());
             }
             None => Time::ZERO,
         };
-        let stack = self.code.stack(&self.frames, &mut self.builder, &mut self.report);
+        let stack = self.code.stack(&self.frames, self.room, &mut self.builder, &mut self.report)?;
         self.frames.clear();
         let text =
             (is_tracepoint && !line.text.is_empty()).then(|| self.builder.string(&String::from_utf8_lossy(line.text)));
+        if line.period == Some(i64::MAX) {
+            self.report.note(OUT_OF_RANGE, || format!("byte {offset}"));
+        }
         let event = self.events.number(line.event.unwrap_or_default(), line.period.is_some());
-        let thread = self.threads.named((line.pid, line.tid), line.comm, time, &mut self.builder);
+        let ids = (line.pid, line.tid);
+        let Some(thread) = self.threads.named(ids, line.comm, time, &mut self.builder) else {
+            self.report.note(TOO_MANY_THREADS, || format!("byte {offset}"));
+            return Ok(());
+        };
         thread.rows.push(Row { time, stack, event, period: line.period, text });
+        Ok(())
     }
 
     fn finish(self) -> Result<Profile, ReadError> {

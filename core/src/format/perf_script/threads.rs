@@ -1,5 +1,7 @@
 //! Threads: their names, and the rows of what was seen of them.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use crate::model::{OsId, Process, ProcessId, ProfileBuilder, StackId, StringId, Time};
@@ -36,27 +38,33 @@ pub(super) struct ThreadRows {
 }
 
 /// All threads in order of first use.
-#[derive(Default)]
 pub(super) struct Threads {
+    /// How many there may be.
+    most: usize,
     index: FxHashMap<Key, usize>,
     threads: Vec<ThreadRows>,
     process_of: FxHashMap<i64, i64>,
 }
 
 impl Threads {
+    /// None so far, and at most so many.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, index: FxHashMap::default(), threads: Vec::new(), process_of: FxHashMap::default() }
+    }
+
     /// Notes that a thread belongs to a process.
     pub(super) fn belongs(&mut self, tid: i64, pid: i64) {
         self.process_of.insert(tid, pid);
     }
 
-    /// The thread with these ids, which is called `comm` from now on.
+    /// The thread with these ids, which is called `comm` from now on; `None` if it is one too many.
     pub(super) fn named(
         &mut self,
         (pid, tid): (Option<i64>, Option<i64>),
         comm: &[u8],
         time: Time,
         builder: &mut ProfileBuilder,
-    ) -> &mut ThreadRows {
+    ) -> Option<&mut ThreadRows> {
         let name = match comm {
             b"" => builder.string("[unknown]"),
             _ => builder.string(&String::from_utf8_lossy(comm)),
@@ -65,11 +73,15 @@ impl Threads {
         // `perf` writes `:4711` before it knows better.
         let is_nameless =
             comm.is_empty() || comm.strip_prefix(b":").is_some_and(|id| id.iter().all(u8::is_ascii_digit));
-        let row = *self.index.entry(key).or_insert_with(|| {
-            let (earlier_names, rows) = (Vec::new(), Vec::new());
-            self.threads.push(ThreadRows { key, name, earlier_names, rows, is_nameless });
-            self.threads.len() - 1
-        });
+        let row = match self.index.entry(key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(_) if self.threads.len() >= self.most => return None,
+            Entry::Vacant(vacant) => {
+                let (earlier_names, rows) = (Vec::new(), Vec::new());
+                self.threads.push(ThreadRows { key, name, earlier_names, rows, is_nameless });
+                *vacant.insert(self.threads.len() - 1)
+            }
+        };
         let thread = &mut self.threads[row];
         if thread.name != name && !is_nameless {
             let is_later = thread.earlier_names.last().is_none_or(|(last, _)| *last <= time);
@@ -78,7 +90,7 @@ impl Threads {
             }
             (thread.name, thread.is_nameless) = (name, false);
         }
-        thread
+        Some(thread)
     }
 
     /// The threads that something was seen of, those of a process one after the other, with their processes.

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use self::tree::{NodeRow, Tree};
 use super::import_report::{ImportReport, Note};
-use super::json_value::Index;
+use super::json_value::{Index, Number};
 use crate::model::{ProfileBuilder, Time};
 
 const DUPLICATE: Note =
@@ -138,8 +138,12 @@ impl V8Profile {
     }
 
     /// Brings all times nearer to the profile's start by `earlier`.
-    pub(in crate::format) fn shift(&mut self, earlier: Time) {
-        self.times.iter_mut().for_each(|time| *time = Time(time.0.saturating_sub(earlier.0)));
+    pub(in crate::format) fn shift(&mut self, earlier: Time, report: &mut ImportReport) {
+        for (row, time) in self.times.iter_mut().enumerate() {
+            *time = Time(
+                report.later(time.0, Number::Integer(earlier.0.saturating_neg()), 1, || format!("timestamps[{row}]")),
+            );
+        }
     }
 
     /// When the first sample was taken.

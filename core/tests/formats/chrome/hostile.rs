@@ -135,6 +135,13 @@ fn times_that_do_not_fit_are_counted_not_invented() {
     );
     assert_eq!(
         warnings(&profile),
-        [("no-time", 2), ("bad-time", 1), ("bad-duration", 1), ("negative-duration", 1), ("no-duration", 2)]
+        [
+            ("no-time", 2),
+            ("bad-time", 1),
+            ("bad-duration", 1),
+            ("negative-duration", 1),
+            ("no-duration", 2),
+            ("value-out-of-range", 1)
+        ]
     );
 }

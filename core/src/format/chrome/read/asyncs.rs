@@ -199,7 +199,7 @@ impl Reader<'_, '_> {
             let at = track(merged(&key), &mut tracks);
             tracks[at].instants.push((row, what));
         }
-        let most = super::tracks::most_threads(self.table.text_len());
+        let most = crate::format::room::most_threads(self.table.text_len());
         for (count, track) in tracks.into_iter().enumerate() {
             let first = track.spans.first().map(|(span, _)| span.begin).or(track.instants.first().map(|(row, _)| *row));
             let thread = if count < most { self.async_track(track.key) } else { None };

@@ -26,7 +26,7 @@ impl Reader<'_, '_> {
         let mut series: Vec<Series> = Vec::new();
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
         // A counter of the model is larger than the text of one.
-        let most = super::tracks::most_threads(self.table.text_len());
+        let most = crate::format::room::most_threads(self.table.text_len());
         let table = self.table;
         for row in rows.iter().map(|row| *row as usize) {
             let (Some(process), Some(time)) = (self.process_of(row), self.time(row)) else { continue };

@@ -5,11 +5,12 @@ use rustc_hash::FxHashMap;
 
 use super::Reader;
 use super::args::Arguments;
-use super::tracks::{most_threads, os_id};
+use super::tracks::os_id;
 use crate::format::chrome::events::{EventFlags, Scalar};
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
 use crate::format::chrome::time::nanos_of_micros;
+use crate::format::room::most_threads;
 use crate::model::{
     CpuDelta, Field, FieldValue, Frame, Function, OsId, Process, ProcessId, SampleTable, StackId, Thread, ThreadId,
     Time, Values,

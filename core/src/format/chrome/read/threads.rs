@@ -6,6 +6,7 @@ use super::{Anchor, Reader};
 use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::format::import_report::Note;
+use crate::format::json_value::Number;
 use crate::model::{
     Field, FieldValue, Marker, MarkerTiming, Nanos, Slice, SliceId, SliceTable, StringId, ThreadId, Time, Wait,
     WaitReason,
@@ -65,7 +66,8 @@ impl Reader<'_, '_> {
             Some(..0) => self.note(notes::NEGATIVE_DURATION, row),
             Some(_) => {}
         }
-        let end = start.saturating_add(duration.unwrap_or(0).max(0));
+        let place = || self.table.place(row);
+        let end = self.report.later(start, Number::Integer(duration.unwrap_or(0).max(0)), 1, place);
         let begin = u32::try_from(row).expect("fewer events than 2^32");
         Span { start, end, begin, finish: begin, incomplete: duration.is_none() }
     }

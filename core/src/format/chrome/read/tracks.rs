@@ -10,12 +10,8 @@ use super::Reader;
 use super::args::Arguments;
 use crate::format::chrome::events::{EventFlags, EventTable, Scalar, ThreadIds};
 use crate::format::chrome::notes;
+use crate::format::room::most_threads;
 use crate::model::{OsId, Process, ProcessId, Thread, ThreadId, Time};
-
-/// More threads than this take more memory than such a file should: a thread of the model is larger than an event.
-pub(super) fn most_threads(text_len: usize) -> usize {
-    (1 << 14) + text_len / 512
-}
 
 /// The threads of a trace. An index of one is its place in the order in which they came up.
 #[derive(Default)]

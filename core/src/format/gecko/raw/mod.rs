@@ -42,6 +42,7 @@ use super::super::ReadError;
 use super::super::import_report::ImportReport;
 use super::super::json_error::syntax_error;
 use super::super::json_keys::top_level_keys;
+use super::super::room::Room;
 use super::read::{Repairs, import, text};
 use super::schema::{File, Numbers, Real};
 use super::upgrade::upgrade_raw;
@@ -102,7 +103,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
     let embedded = OnceCell::new();
     let mut file = convert(&text, version, &embedded, &mut repairs.0)?;
     upgrade_raw(&mut file, version, &mut repairs);
-    Ok((import(file, repairs.0)?, Some(version)))
+    Ok((import(file, repairs.0, Room::of(bytes.len()))?, Some(version)))
 }
 
 /// Turns a raw file into a processed one. `embedded` is where the texts inside of texts live.

@@ -49,3 +49,5 @@ pub(super) const SCHEMA_TWICE: Note = Note {
 
 pub(super) const TOO_MANY_PAUSES: Note =
     Note { code: "raw-pauses", message: "pauses are left out of threads where a process has too many of both" };
+pub(super) const TOO_MANY_THREADS: Note =
+    Note { code: "too-many-threads", message: "more threads than such a file can have are left out" };

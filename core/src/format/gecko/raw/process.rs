@@ -17,12 +17,14 @@ use super::marker::Kinds;
 use super::meta::{self, Schemas, word};
 use super::notes::{
     COUNTERS_WITHOUT_THREAD, DEEP_PROCESS, LIB_WITHOUT_OFFSET, OVERHEAD_WITHOUT_THREAD, TOO_MANY_PAUSES,
+    TOO_MANY_THREADS,
 };
 use super::schema::{Extension, Lib, Process, Thread as RawThread};
 use super::strings::Strings;
 use super::table::Table;
 use super::thread::{OfProcess, complete_old, copy, kept, pid_text};
 use super::{Embedded, File, ImportReport, PROCESSED_VERSION, ReadError, Text, upgrade};
+use crate::format::room::most_threads;
 
 /// How far processes are inside of each other at most. Firefox has one level, and each costs another look at what is in it.
 const MAX_DEPTH: u8 = 8;
@@ -82,7 +84,7 @@ impl<'r, 'a> Converter<'r, 'a> {
         report: &'r mut ImportReport,
     ) -> Result<Self, ReadError> {
         let mut schemas = Schemas::default();
-        schemas.add(root.meta.marker_schema.take(), "", report);
+        schemas.add(root.meta.marker_schema.take().map(|list| list.0), "", report);
         let mut children: Vec<Child<'a>> = Vec::new();
         if version < 5 {
             let embedded = embedded(file, version, &root)?;
@@ -93,7 +95,7 @@ impl<'r, 'a> Converter<'r, 'a> {
             while let Some(child) = waiting.pop() {
                 let at = path(&children, &child);
                 let mut process: Process<'a> = file.parse(child.text, at.trim_end_matches('.'))?;
-                schemas.add(process.meta.marker_schema.take(), &at, report);
+                schemas.add(process.meta.marker_schema.take().map(|list| list.0), &at, report);
                 if child.depth < MAX_DEPTH {
                     let parent = u32::try_from(children.len()).unwrap_or(NO_PARENT);
                     push_children(file, &mut waiting, process.processes, &at, parent, child.depth + 1)?;
@@ -145,7 +147,7 @@ impl<'r, 'a> Converter<'r, 'a> {
             self.child(child.text, &path(&children, child), None, start)?;
         }
         drop(children);
-        meta.marker_schema = Some(self.schemas);
+        meta.marker_schema = Some(self.schemas.into());
         meta.preprocessed_profile_version = Some(PROCESSED_VERSION);
         let is_symbolicated = meta.kept.iter().any(|(key, value)| key == "presymbolicated" && value.get() == "true");
         meta.kept
@@ -159,11 +161,11 @@ impl<'r, 'a> Converter<'r, 'a> {
         let (libs, tables) = self.collector.finish();
         Ok(File {
             meta: Some(meta),
-            libs: Some(libs),
-            counters: Some(self.counters),
-            threads: Some(self.threads),
+            libs: Some(libs.into()),
+            counters: Some(self.counters.into()),
+            threads: Some(self.threads.into()),
             shared: Some(tables),
-            pages: Some(self.pages),
+            pages: Some(self.pages.into()),
             kept: kept([
                 ("profilerOverhead", overhead.and_then(|overhead| made(&overhead))),
                 ("profilingLog", log.and_then(|log| made(&log))),
@@ -255,6 +257,11 @@ impl<'r, 'a> Converter<'r, 'a> {
         pauses: &[PausedRange<'a>],
         at: &str,
     ) -> Result<Option<MainThread>, ReadError> {
+        // Each is larger before it goes into the model than there.
+        if self.threads.len() >= most_threads(self.file.file.len() / 2) {
+            self.report.note(TOO_MANY_THREADS, || at.to_owned());
+            return Ok(None);
+        }
         let mut thread: RawThread<'a> = self.file.parse(text, at)?;
         complete_old(self.version, &mut thread);
         let pid = pid_text(thread.pid, &mut self.unknown_pids);

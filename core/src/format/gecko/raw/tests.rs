@@ -226,7 +226,7 @@ fn old_processes_are_text_in_text() {
     let broken = old(r#""{\"meta\": {}, \"threads\": 5}""#, 4).replace(r#""libs": ""#, r#""no": ""#);
     let error = refused(&broken);
     assert!(
-        error.starts_with("threads[0]: in the text of the string: byte 24: threads[0].threads: invalid type"),
+        error.starts_with("threads[0]: in the text of the string: byte 24: threads[0].threads: expected "),
         "{error}"
     );
 }
@@ -247,7 +247,10 @@ fn mistakes_have_their_byte() {
     // Found out by the byte before it.
     let at = bad.find("{}]").expect("the mistake") - 1;
     let error = refused(&bad);
-    assert!(error.starts_with(&format!("byte {at}: threads[0]: invalid type: map")), "{error}, expected {at}");
+    assert!(
+        error.starts_with(&format!("byte {at}: threads[0]: expected a row of a table, found an object")),
+        "{error}, expected {at}"
+    );
     assert!(refused(&good[..good.len() - 5]).starts_with("the file ends too early"));
     for cut in 0..good.len() {
         refused(&good[..cut]);

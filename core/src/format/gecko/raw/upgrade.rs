@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::schema::{Category, Fields, Payload, Real, Row, Str};
+use super::super::schema::{Category, Fields, List, Payload, Real, Row, Str};
 use super::super::upgrade::{MARKER_CATEGORIES, USUAL_CATEGORIES, is_dom_call, usual_category};
 use super::schema::Marker;
 
@@ -10,11 +10,11 @@ use super::schema::Marker;
 pub(super) const FILE_IO: Row = Row(u32::MAX - 2);
 
 /// Gives a file the categories that its version takes for granted.
-pub(super) fn categories(version: u64, categories: &mut Option<Vec<Category<'_>>>) {
+pub(super) fn categories(version: u64, categories: &mut Option<List<Category<'_>>>) {
     if version >= 16 && categories.is_some() {
         return;
     }
-    let categories = categories.get_or_insert_default();
+    let categories = &mut categories.get_or_insert_default().0;
     if version < 11 {
         categories.clear();
     }
@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn missing_categories_are_added() {
-        let names = |version, mut known: Option<Vec<Category<'static>>>| {
+        let names = |version, known: Option<Vec<Category<'static>>>| {
+            let mut known = known.map(List::from);
             categories(version, &mut known);
             let names = known.expect("some").into_iter().map(|category| category.name.expect("a name").0.into_owned());
             names.collect::<Vec<_>>()

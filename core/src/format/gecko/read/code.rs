@@ -241,7 +241,7 @@ fn own_categories(
     file: &File<'_>,
     extension: &Extension,
 ) -> Result<(Rows<CategoryId>, CategoryId), ReadError> {
-    let in_file = file.meta.as_ref().and_then(|meta| meta.categories.as_ref()).map_or(0, Vec::len);
+    let in_file = file.meta.as_ref().and_then(|meta| meta.categories.as_deref()).map_or(0, <[_]>::len);
     own(Some(extension.rows.categories), in_file, "categories")?;
     let mut rows = Rows::new("meta.traceview.categories");
     for (row, category) in extension.categories.iter().enumerate() {

@@ -33,6 +33,7 @@ use super::super::ReadError;
 use super::schema::File;
 use super::{VERSION, extension as key, upgrade};
 use crate::format::import_report::ImportReport;
+use crate::format::room::Room;
 use crate::model::{ProcessId, Profile, ProfileBuilder, Warning};
 
 pub(super) use kept::{VERSION_PATH, compact};
@@ -47,12 +48,13 @@ pub(super) use samples::VALUE_COLUMNS;
 /// If `bytes` are not a whole file of a known version, or contradict themselves so that nothing can be trusted.
 pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
     let mut repairs = Repairs::default();
+    let room = Room::of(bytes.len());
     let text = text(bytes, &mut repairs);
     let (mut file, version) = parse::file(&text)?;
     let has_own = file.meta.as_ref().is_some_and(|meta| meta.traceview.is_some());
     if has_own {
         let ours = if version == VERSION {
-            parse::own(&file, &text).and_then(|own| convert(file, version, Some(&own), Repairs::default()))
+            parse::own(&file, &text).and_then(|own| convert(file, version, Some(&own), Repairs::default(), room))
         } else {
             let found = version.to_string();
             Err(ReadError::Version { format: "files with meta.traceview", found, supported: VERSION.to_string() })
@@ -68,19 +70,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Profile, Option<u64>), ReadError> {
             }
         }
     }
-    Ok((import(file, repairs.0)?, Some(version.into())))
+    Ok((import(file, repairs.0, room)?, Some(version.into())))
 }
 
 /// The profile of a file that is there already, of the version that its `meta` says.
 ///
 /// # Errors
-/// If its version is not known, or it breaks a rule that no repair brings back.
-pub(super) fn import(file: File<'_>, report: ImportReport) -> Result<Profile, ReadError> {
+/// If its version is not known, it breaks a rule that no repair brings back, or has more than there is room for.
+pub(super) fn import(file: File<'_>, report: ImportReport, room: Room) -> Result<Profile, ReadError> {
     let version = parse::version(&file)?;
-    convert(file, version, None, Repairs(report))
+    convert(file, version, None, Repairs(report), room)
 }
 
-fn convert(mut file: File<'_>, version: u32, own: Option<&Own>, mut repairs: Repairs) -> Result<Profile, ReadError> {
+fn convert(
+    mut file: File<'_>,
+    version: u32,
+    own: Option<&Own>,
+    mut repairs: Repairs,
+    room: Room,
+) -> Result<Profile, ReadError> {
     upgrade::upgrade(&mut file, version, &mut repairs);
     let mut builder = ProfileBuilder::new();
     let extension = own.map(|own| &own.meta);
@@ -95,7 +103,13 @@ fn convert(mut file: File<'_>, version: u32, own: Option<&Own>, mut repairs: Rep
         None => kept::foreign(&mut builder, &file, version),
     }
     let mut meta = file.meta.take().unwrap_or_default();
-    let markers = marker::Markers::read(&mut builder, &code, meta.marker_schema.take(), extension, &mut repairs)?;
+    let markers = marker::Markers::read(
+        &mut builder,
+        &code,
+        meta.marker_schema.take().map(|list| list.0),
+        extension,
+        &mut repairs,
+    )?;
     let label_sets = extension::label_sets(&mut builder, &code, extension)?;
     let value_types = extension::value_types(&mut builder, &code, extension)?;
     let cpu_unit = meta.sample_units.as_ref().and_then(|units| units.thread_cpu_delta.as_ref());
@@ -108,8 +122,9 @@ fn convert(mut file: File<'_>, version: u32, own: Option<&Own>, mut repairs: Rep
         let own = own.map(|own| &own.threads[index]);
         let thread = context.read(&mut builder, &mut libraries, index, in_file, own, &mut repairs)?;
         threads.push(builder.add_thread(thread));
+        room.check(&builder, || format!("threads[{index}]"))?;
     }
-    let counters = file.counters.take().unwrap_or_default();
+    let counters = file.counters.take().unwrap_or_default().0;
     counter::read(&mut builder, counters, extension, &processes, &threads, &mut by_pid, &mut repairs)?;
     *builder.meta_mut() = match extension {
         Some(extension) => {

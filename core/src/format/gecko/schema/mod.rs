@@ -5,12 +5,14 @@
 //! rows are checked when the tables go into the model. A raw Firefox profile is turned into the same structure.
 
 mod column;
+mod list;
 mod object;
 mod payload;
 
 use serde_json::value::RawValue;
 
 pub(super) use column::{Address, Flag, Numbers, Real, Row, Wide, stored_numbers};
+pub(super) use list::List;
 pub(super) use object::Id;
 use object::object;
 pub(super) use payload::{Fields, Payload};
@@ -22,14 +24,14 @@ object! {
     File {
         meta: Option<Meta<'a>> = "meta",
         /// Since version 41; before, each thread has its own.
-        libs: Option<Vec<Lib<'a>>> = "libs",
-        counters: Option<Vec<Counter<'a>>> = "counters",
+        libs: Option<List<Lib<'a>>> = "libs",
+        counters: Option<List<Counter<'a>>> = "counters",
         /// Missing in a file without any threads only.
-        threads: Option<Vec<Thread<'a>>> = "threads",
+        threads: Option<List<Thread<'a>>> = "threads",
         /// Strings since version 56, sources since 58, the other tables since 60.
         shared: Option<Tables<'a>> = "shared",
         /// The documents of a browser.
-        pages: Option<Vec<Fields<'a>>> = "pages",
+        pages: Option<List<Fields<'a>>> = "pages",
     }
 }
 
@@ -52,9 +54,9 @@ object! {
         logical_cpus: Option<Wide> = "logicalCPUs",
         physical_cpus: Option<Wide> = "physicalCPUs",
         main_memory: Option<Wide> = "mainMemory",
-        categories: Option<Vec<Category<'a>>> = "categories",
+        categories: Option<List<Category<'a>>> = "categories",
         /// Since version 33.
-        marker_schema: Option<Vec<MarkerSchema<'a>>> = "markerSchema",
+        marker_schema: Option<List<MarkerSchema<'a>>> = "markerSchema",
         /// Our own key, parsed when it is known to hold for the file.
         traceview: Option<&'a RawValue> = "traceview",
     }

@@ -63,7 +63,7 @@ const BY_FUNCTION: [(&str, Row); 16] = [
 /// 12: categories are a list of the file; before, they were bits. Frames without one are told by their functions.
 pub(super) fn replace_categories(file: &mut File<'_>, _repairs: &mut Repairs) {
     let usual = USUAL_CATEGORIES.iter().map(|(name, color)| usual_category(name, color));
-    file.meta.get_or_insert_default().categories = Some(usual.collect());
+    file.meta.get_or_insert_default().categories = Some(usual.collect::<Vec<_>>().into());
     for thread in threads_mut(file) {
         let (Some(frames), Some(functions), Some(strings)) =
             (&mut thread.frame_table, &thread.func_table, &thread.string_array)
@@ -135,7 +135,7 @@ pub(super) fn guess_marker_categories(file: &mut File<'_>, _repairs: &mut Repair
     for (name, color) in USUAL_CATEGORIES {
         let known = |category: &Category<'_>| category.name.as_ref().is_some_and(|known| known.0 == name);
         let row = categories.iter().position(known).unwrap_or_else(|| {
-            categories.push(usual_category(name, color));
+            categories.0.push(usual_category(name, color));
             categories.len() - 1
         });
         rows.insert(name, u32::try_from(row).map_or(Row::BAD, Row));

@@ -11,7 +11,7 @@ const CYCLE_COLLECTION: &str = "tracingCCFrom52Upgrader";
 
 /// The schemas of a file, which some tools leave out.
 fn schemas_mut<'f, 'a>(file: &'f mut File<'a>) -> &'f mut Vec<MarkerSchema<'a>> {
-    file.meta.get_or_insert_default().marker_schema.get_or_insert_default()
+    &mut file.meta.get_or_insert_default().marker_schema.get_or_insert_default().0
 }
 
 fn text(text: &'static str) -> Option<Str<'static>> {

@@ -1,7 +1,8 @@
 //! The samples, one by one.
 
 use super::super::super::ReadError;
-use super::super::super::import_report::Note;
+use super::super::super::import_report::OUT_OF_RANGE;
+use super::super::super::room::Room;
 use super::super::schema;
 use super::super::wire::{Field, Fields, Part};
 use super::batch::Batch;
@@ -10,11 +11,6 @@ use super::threads::Threads;
 use super::values::Columns;
 use super::{Maker, value_error};
 use crate::model::LabelSetId;
-
-const TIME_TOO_LONG: Note = Note {
-    code: "value-out-of-range",
-    message: "times do not fit into 64 bits of nanoseconds; the longest stands for them",
-};
 
 /// Reads samples into the model.
 pub(super) struct Samples<'a> {
@@ -30,29 +26,27 @@ pub(super) struct Samples<'a> {
     locations: Vec<usize>,
     batch: Batch,
     frames: Frames,
+    room: Room,
     /// How many lost samples were counted.
     lost: i64,
 }
 
-/// How many frames there can be. A few bytes can say that thousands of functions were inlined into one another at a location,
-/// and that it is on a stack thousands of times. A true file has about one frame for three bytes, and one node for ten.
+/// How many frames the stacks of all samples can have. A few bytes can say that thousands of functions were inlined into one
+/// another at a location, and that it is on a stack thousands of times. A true file has about one frame for three bytes.
 struct Frames {
-    /// That the stacks of all samples can have.
     left: usize,
-    /// That a stack, and all stacks without what they share, can have.
-    most_nodes: usize,
 }
 
 impl Frames {
     fn of_file(bytes: usize) -> Self {
-        Self { left: bytes.saturating_mul(4).saturating_add(4 << 20), most_nodes: (bytes / 2).saturating_add(1 << 20) }
+        Self { left: bytes.saturating_mul(4).saturating_add(4 << 20) }
     }
 
     /// Takes those of a stack; `false`: there are none left.
-    fn take(&mut self, stack: usize, nodes: usize) -> bool {
+    fn take(&mut self, stack: usize) -> bool {
         let left = self.left.checked_sub(stack);
         self.left = left.unwrap_or_default();
-        left.is_some() && stack.max(nodes) <= self.most_nodes
+        left.is_some()
     }
 }
 
@@ -103,8 +97,8 @@ impl<'a> Samples<'a> {
     /// Of a file of so many bytes, with so many samples.
     pub(super) fn new(code: Code<'a>, columns: Columns, threads: Threads, count: u64, bytes: usize) -> Self {
         let (sample, locations, batch) = (Sample::default(), Vec::new(), Batch::default());
-        let frames = Frames::of_file(bytes);
-        Self { code, columns, threads, count, read: 0, sample, locations, batch, frames, lost: 0 }
+        let (frames, room) = (Frames::of_file(bytes), Room::of_packed(bytes));
+        Self { code, columns, threads, count, read: 0, sample, locations, batch, frames, room, lost: 0 }
     }
 
     /// Adds the sample of a field.
@@ -134,11 +128,13 @@ impl<'a> Samples<'a> {
             return Ok(());
         }
         let depth = self.locations.iter().map(|location| self.code.frames(*location).len()).sum();
-        if !self.frames.take(depth, maker.builder.tables().stacks.len()) {
+        if !self.frames.take(depth) {
             let message = format!("with its {depth} frames there are more than a file of this size can have");
             return Err(value_error(&name(), offset, message));
         }
         let place = || format!("{} at byte {offset}", name());
+        // What is known of labels takes its room, too: about as much as three nodes.
+        self.room.check_stack(&maker.builder, depth + 3 * self.threads.known(), place)?;
         let owner = self.threads.owner(&self.sample.labels, &self.columns, maker, place);
         let table = &mut maker.builder.thread_mut(owner.thread).samples;
         if owner.labels.is_some() || !table.labels.is_empty() {
@@ -149,7 +145,7 @@ impl<'a> Samples<'a> {
         table.stack.push(None);
         let row = table.stack.len() - 1;
         if !self.columns.push(&self.sample.values, table) {
-            maker.report.note(TIME_TOO_LONG, place);
+            maker.report.note(OUT_OF_RANGE, place);
         }
         for location in &self.locations {
             self.batch.push(self.code.frames(*location));

@@ -73,6 +73,11 @@ impl Threads {
         Self { known, unlabelled: None, processes, threads, others: None, program }
     }
 
+    /// How many different labels of samples were seen.
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
+    }
+
     /// Whose the sample with these labels is.
     pub(super) fn owner(
         &mut self,

@@ -19,6 +19,7 @@ use super::super::import_report::ImportReport;
 use super::super::json_error::{placed_at, syntax_error};
 use super::super::json_scan::{Scan, Scanner, scan_with};
 use super::super::json_value::{Number, Text};
+use super::super::room::{Room, most_threads};
 use super::{ACTIVE_PROFILE, FORMAT};
 use crate::model::{OsId, Process, ProcessId, Profile, ProfileBuilder};
 
@@ -30,19 +31,19 @@ use crate::model::{OsId, Process, ProcessId, Profile, ProfileBuilder};
 pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let in_file = |error| placed_at(error, bytes.len() - text.len());
-    let mut context = Context::begin(text).map_err(in_file)?;
+    let mut context = Context::begin(text, bytes.len()).map_err(in_file)?;
     let scanned = std::str::from_utf8(text).ok().and_then(|text| scan_with(text, |scanner| context.scan(scanner)));
     let facts = match scanned {
         Some(facts) => facts,
         None => {
             // What a scanner does not take is told, or read after all, from the beginning.
             drop(context);
-            context = Context::begin(text).map_err(in_file)?;
+            context = Context::begin(text, bytes.len()).map_err(in_file)?;
             let mut deserializer = serde_json::Deserializer::from_slice(text);
             FileSeed(&mut context)
                 .deserialize(&mut deserializer)
                 .and_then(|facts| deserializer.end().map(|()| facts))
-                .map_err(|error| in_file(syntax_error(text, &error)))?
+                .map_err(|error| context.refusal.take().unwrap_or_else(|| in_file(syntax_error(text, &error))))?
         }
     };
     let process = context.process;
@@ -68,17 +69,43 @@ struct Context {
     process: ProcessId,
     /// How many profiles have been met.
     profiles: usize,
+    /// How many can be kept.
+    most_profiles: usize,
+    room: Room,
+    /// Why the file is not read to its end.
+    refusal: Option<ReadError>,
 }
 
 impl Context {
-    /// With the frames of `text`, before anything else.
-    fn begin(text: &[u8]) -> Result<Self, ReadError> {
+    /// With the frames of `text`, before anything else. The file has `bytes`.
+    fn begin(text: &[u8], bytes: usize) -> Result<Self, ReadError> {
         let mut builder = ProfileBuilder::with_standard_categories();
         let mut report = ImportReport::default();
         let frames = Frames::read(text, &mut builder, &mut report)?;
         let name = builder.string("");
         let process = builder.add_process(Process::new(OsId::Number(0), name));
-        Ok(Self { builder, report, frames, process, profiles: 0 })
+        Ok(Self {
+            builder,
+            report,
+            frames,
+            process,
+            profiles: 0,
+            room: Room::of(bytes),
+            most_profiles: most_threads(bytes),
+            refusal: None,
+        })
+    }
+
+    /// Whether there is room for more; else says why not in `refusal`.
+    fn has_room(&mut self) -> bool {
+        let profiles = self.profiles;
+        self.refusal = self.room.check(&self.builder, || format!("profiles[{profiles}]")).err();
+        self.refusal.is_none()
+    }
+
+    /// That there is room for more; else nothing more is parsed.
+    fn check_room<E: Error>(&mut self) -> Result<(), E> {
+        if self.has_room() { Ok(()) } else { Err(E::custom("refused")) }
     }
 
     /// Reads the outermost object: the same as a [`FileSeed`] reads, but that faults are left to that.

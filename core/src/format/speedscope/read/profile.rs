@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::super::super::import_report::Note;
+use super::super::super::import_report::{Note, OUT_OF_RANGE};
 use super::super::super::json_scan::{Scan, Scanner};
 use super::super::super::json_value::{Number, Text};
 use super::super::unit::Unit;
@@ -16,6 +16,8 @@ use super::samples::{Samples, Weights};
 use crate::model::{OsId, StackId, Thread, Time};
 
 const UNKNOWN_TYPE: Note = Note { code: "profiles-unknown", message: "profiles of unknown types are left out" };
+const TOO_MANY: Note =
+    Note { code: "too-many-profiles", message: "more profiles than such a file can have are left out" };
 const UNKNOWN_UNIT: Note = Note { code: "units-unknown", message: "values in unknown units are plain numbers" };
 const NOT_CLOSED: Note = Note { code: "frames-not-closed", message: "frames that never end do so with their profile" };
 const LENGTHS_DIFFER: Note = Note {
@@ -85,7 +87,7 @@ impl<'de> Visitor<'de> for ProfileSeed<'_> {
             }
         }
         self.0.add_profile(parsed);
-        Ok(())
+        self.0.check_room()
     }
 }
 
@@ -109,12 +111,15 @@ impl Context {
             Some(())
         })?;
         self.add_profile(parsed);
-        Some(())
+        self.has_room().then_some(())
     }
 
     fn add_profile(&mut self, parsed: Parsed) {
         let index = self.profiles;
         let place = || format!("profiles[{index}]");
+        if index >= self.most_profiles {
+            return self.report.note(TOO_MANY, place);
+        }
         let unit = parsed.unit.unwrap_or_default();
         if unit == Unit::Unknown {
             self.report.note(UNKNOWN_UNIT, place);
@@ -150,6 +155,9 @@ impl Context {
                     meta.recording_start = Some(meta.recording_start.map_or(start, |so_far| so_far.min(start)));
                     meta.recording_end = meta.recording_end.max(Some(end));
                 }
+                let is_edge = |time: &&Time| [i64::MIN, i64::MAX].contains(&time.0);
+                let all = thread.samples.time.iter().chain(&thread.start).chain(&thread.end);
+                self.report.count(OUT_OF_RANGE, all.filter(is_edge).count() as u64, place);
             }
             None => {
                 thread.timed = false;
