@@ -78,14 +78,15 @@ impl Source for Waits<'_> {
         text.raw(",\"dur\":");
         text::micros(&mut text.buffer, wait.duration.0);
         let parts = [("syscall", wait.syscall), ("target", wait.target)];
+        text.raw(",\"args\":{");
         let mut is_first = true;
         for (key, value) in parts.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-            text.raw(if std::mem::take(&mut is_first) { ",\"args\":{" } else { "," });
+            text.raw(if std::mem::take(&mut is_first) { "" } else { "," });
             text::string(&mut text.buffer, key);
             text.raw(":");
             text::string(&mut text.buffer, profile.string(value));
         }
-        text.raw(if is_first { "" } else { "}" });
+        text.raw("}");
         text.end();
     }
 }

@@ -11,7 +11,7 @@ use super::flows::Binds;
 use super::merge::Source;
 use super::plan::Plan;
 use super::text::{self, Text};
-use crate::model::{Field, FieldValue, Marker, MarkerTiming, SliceTable, StringId, Time};
+use crate::model::{Field, FieldValue, FlowAnchor, Marker, MarkerId, MarkerTiming, SliceTable, StringId, Time};
 
 /// The markers of a thread.
 pub(super) struct Markers<'a> {
@@ -42,8 +42,8 @@ const EVENTS: [(&str, u8, bool); 12] = [
     ("context left", b')', false),
     ("async instant", b'n', true),
     ("step", b'T', true),
-    ("global", b'i', false),
-    ("process", b'i', false),
+    ("global", b'I', false),
+    ("process", b'I', false),
 ];
 
 impl<'a> Markers<'a> {
@@ -81,9 +81,10 @@ impl<'a> Markers<'a> {
         Self { plan, binds, thread, order, next: 0, pairs, open: BinaryHeap::new(), first, inside }
     }
 
-    fn event(&self, phase: u8, marker: &Marker, time: Time, text: &mut Text<'_>) {
+    fn event(&self, phase: u8, row: u32, marker: &Marker, time: Time, text: &mut Text<'_>) {
         let name = self.plan.profile.string(marker.name);
-        text.event(phase, name, self.plan.category(marker.category), &self.plan.ids[self.thread]);
+        let ids = self.binds.ids(self.plan, self.thread, || FlowAnchor::Marker(MarkerId::new(row as usize)));
+        text.event(phase, name, self.plan.category(marker.category), ids);
         text.time(time);
     }
 
@@ -117,13 +118,13 @@ impl<'a> Markers<'a> {
         let &(word, phase, has_id) = match known {
             Some(event) => event,
             None if is_async => &("", b'n', true),
-            None => &("", b'i', false),
+            None => &("", b'I', false),
         };
-        self.event(phase, marker, time, text);
+        self.event(phase, row, marker, time, text);
         match word {
             "global" => text.raw(",\"s\":\"g\""),
             "process" => text.raw(",\"s\":\"p\""),
-            _ if phase == b'i' => text.raw(",\"s\":\"t\""),
+            _ if phase == b'I' => text.raw(",\"s\":\"t\""),
             _ => {}
         }
         let id = self.field(marker, "id").filter(|_| known.is_some_and(|(.., has_id)| !has_id));
@@ -148,13 +149,13 @@ impl<'a> Markers<'a> {
         let profile = self.plan.profile;
         let event = self.field(marker, "event").filter(|(_, word)| profile.string(*word) == "thread state");
         if let (Some((key, _)), Some(end)) = (event, end) {
-            self.event(b'T', marker, start, text);
+            self.event(b'T', row, marker, start, text);
             text.raw(",\"dur\":");
             text::micros(&mut text.buffer, (end - start).0);
             self.finish(marker, |field| field.key == key, text);
             return;
         }
-        self.event(b'b', marker, start, text);
+        self.event(b'b', row, marker, start, text);
         self.number(row, text);
         self.binds.write_marker(text, self.thread, row as usize);
         self.finish(marker, |_| false, text);
@@ -181,8 +182,9 @@ impl Source for Markers<'_> {
             && next.is_none_or(|(time, _)| end <= time)
         {
             self.open.pop();
-            self.event(b'e', &markers.get(row as usize), end, text);
+            self.event(b'e', row, &markers.get(row as usize), end, text);
             self.number(row, text);
+            self.plan.args(text, None, |_| false);
             text.end();
             return;
         }
@@ -194,7 +196,7 @@ impl Source for Markers<'_> {
             (MarkerTiming::Start(_), _) => self.span(row, &marker, time, None, text),
             (MarkerTiming::End(_), Some(start)) => {
                 // What belongs together is of one category.
-                self.event(b'e', &markers.get(*start as usize), time, text);
+                self.event(b'e', row, &markers.get(*start as usize), time, text);
                 self.number(*start, text);
                 self.finish(&marker, |_| false, text);
             }

@@ -72,20 +72,18 @@ impl<'a> Plan<'a> {
         (!is_none(self.profile, id.index())).then(|| self.profile.categories[id.index()].name)
     }
 
-    /// Writes arguments, but for those that `is_elsewhere`.
+    /// Writes arguments, but for those that `is_elsewhere`. DevTools fails on some events that have none at all.
     pub(super) fn args(&self, text: &mut Text<'_>, id: Option<PayloadId>, is_elsewhere: impl Fn(&Field) -> bool) {
-        let Some(id) = id else { return };
-        let fields = self.profile.payloads.get(id).iter().filter(|field| !is_elsewhere(field));
+        let fields = id.map_or(&[][..], |id| self.profile.payloads.get(id));
+        text.raw(",\"args\":{");
         let mut is_first = true;
-        for field in fields {
-            text.raw(if std::mem::take(&mut is_first) { ",\"args\":{" } else { "," });
+        for field in fields.iter().filter(|field| !is_elsewhere(field)) {
+            text.raw(if std::mem::take(&mut is_first) { "" } else { "," });
             text::string(&mut text.buffer, self.profile.string(field.key));
             text.raw(":");
             self.value(text, &field.value);
         }
-        if !is_first {
-            text.raw("}");
-        }
+        text.raw("}");
     }
 
     fn value(&self, text: &mut Text<'_>, value: &FieldValue) {

@@ -9,7 +9,7 @@ use super::flows::Binds;
 use super::merge::Source;
 use super::plan::Plan;
 use super::text::{self, Text};
-use crate::model::{SliceTable, Time};
+use crate::model::{FlowAnchor, SliceId, SliceTable, Time};
 
 /// The slices of a thread.
 pub(super) struct ThreadSlices<'a> {
@@ -80,7 +80,8 @@ impl<'a> AsyncSlices<'a> {
     fn event(&self, phase: u8, row: usize, time: Time, text: &mut Text<'_>) {
         let slices = self.slices();
         let name = self.plan.profile.string(slices.name[row]);
-        text.event(phase, name, self.plan.category(slices.category[row]), &self.plan.ids[self.thread]);
+        let ids = self.binds.ids(self.plan, self.thread, || FlowAnchor::Slice(SliceId::new(row)));
+        text.event(phase, name, self.plan.category(slices.category[row]), ids);
         text.time(time);
         text.raw(",\"id\":");
         text::hexadecimal(&mut text.buffer, self.numbers[row]);
@@ -105,6 +106,7 @@ impl Source for AsyncSlices<'_> {
         {
             self.open.pop();
             self.event(b'e', row, end, text);
+            self.plan.args(text, None, |_| false);
             text.end();
             return;
         }

@@ -41,6 +41,8 @@ struct Placed {
 pub(super) struct Binds {
     by_slice: FxHashMap<(u32, u32), Bind>,
     by_marker: FxHashMap<(u32, u32), Bind>,
+    /// Asynchronous events that stand on other threads of their process than others of their track, so that phases find them.
+    hosts: FxHashMap<(u32, FlowAnchor), usize>,
 }
 
 /// A `bind_id` and its directions.
@@ -73,7 +75,7 @@ impl Flows {
             return flows;
         }
         let mut members = members(profile);
-        Places::of(plan).hold(&mut members);
+        flows.binds.hosts = Places::of(plan).hold(&mut members);
         let mut ids = ids::Bound::default();
         for of_flow in members.chunk_by(|a, b| a.flow == b.flow) {
             let flow = of_flow[0].flow as usize;
@@ -120,8 +122,8 @@ impl Flows {
         }
         let at = |member: &Placed| profile.flows.members_of(flow)[member.order as usize].time;
         let id = ids.of(profile.string(profile.flows.id[flow]), at(&members[0]), at(&members[members.len() - 1]));
-        for (index, member) in members.iter().enumerate() {
-            let (goes_in, goes_out) = (index > 0, member.phase != FlowPhase::End || index == 0);
+        for (place, member) in members.iter().enumerate() {
+            let (goes_in, goes_out) = (place > 0, member.phase != FlowPhase::End || place == 0);
             let bind = Bind { id: id.clone(), goes_in, goes_out };
             match member.anchor {
                 FlowAnchor::Slice(_) => drop(self.binds.by_slice.insert(key(member), bind)),
@@ -137,6 +139,15 @@ impl Flows {
 }
 
 impl Binds {
+    /// The fields `pid` and `tid` of what is on a thread.
+    pub(super) fn ids<'p>(&self, plan: &'p Plan<'_>, thread: usize, anchor: impl Fn() -> FlowAnchor) -> &'p [u8] {
+        if self.hosts.is_empty() {
+            return &plan.ids[thread];
+        }
+        let host = self.hosts.get(&(index(thread), anchor()));
+        &plan.ids[host.copied().unwrap_or(thread)]
+    }
+
     pub(super) fn write_slice(&self, text: &mut Text<'_>, thread: usize, row: usize) {
         write(&self.by_slice, text, thread, row);
     }
@@ -150,8 +161,7 @@ fn write(binds: &FxHashMap<(u32, u32), Bind>, text: &mut Text<'_>, thread: usize
     if binds.is_empty() {
         return;
     }
-    let number = |index: usize| u32::try_from(index).expect("tables have fewer than u32::MAX rows");
-    let Some(bind) = binds.get(&(number(thread), number(row))) else { return };
+    let Some(bind) = binds.get(&(index(thread), index(row))) else { return };
     text.raw(",\"bind_id\":");
     text.buffer.extend_from_slice(&bind.id);
     text.raw(if bind.goes_in { ",\"flow_in\":true" } else { "" });
@@ -165,7 +175,11 @@ fn key(member: &Placed) -> (u32, u32) {
         FlowAnchor::Marker(marker) => marker.index(),
         FlowAnchor::Thread => 0,
     };
-    (member.thread, u32::try_from(row).expect("tables have fewer than u32::MAX rows"))
+    (member.thread, index(row))
+}
+
+fn index(row: usize) -> u32 {
+    u32::try_from(row).expect("tables have fewer than u32::MAX rows")
 }
 
 /// Name and category of what a member is bound to: those of a flow that is written onto events.
@@ -208,9 +222,9 @@ fn members(profile: &Profile) -> Vec<Placed> {
                 FlowAnchor::Thread => (member.time, true),
             };
             placed.push(Placed {
-                flow: u32::try_from(flow).expect("a profile has fewer than u32::MAX flow members"),
+                flow: index(flow),
                 order,
-                thread: u32::try_from(member.thread.index()).expect("a profile has fewer than u32::MAX threads"),
+                thread: index(member.thread.index()),
                 anchor: member.anchor,
                 time,
                 phase: if member.phase == FlowPhase::Start { FlowPhase::Step } else { member.phase },
@@ -248,11 +262,12 @@ impl Source for Phases<'_> {
             category.extend_from_slice(b",\"cat\":");
             text::string(&mut category, name);
         }
-        let (name, ids) = (profile.string(profile.flows.name[flow]), &self.plan.ids[phase.thread as usize]);
+        let ids = self.flows.binds.ids(self.plan, phase.thread as usize, || phase.anchor);
+        let name = profile.string(profile.flows.name[flow]);
         if phase.anchor == FlowAnchor::Thread {
-            text.event(b'i', name, &category, ids);
+            text.event(b'I', name, &category, ids);
             text.time(phase.time);
-            text.raw(",\"s\":\"t\"");
+            text.raw(",\"s\":\"t\",\"args\":{}");
             text.end();
         }
         let letter = match phase.phase {
@@ -267,6 +282,7 @@ impl Source for Phases<'_> {
         if phase.phase == FlowPhase::End && phase.is_around {
             text.raw(",\"bp\":\"e\"");
         }
+        text.raw(",\"args\":{}");
         text.end();
     }
 }
