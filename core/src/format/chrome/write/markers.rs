@@ -127,17 +127,18 @@ impl<'a> Markers<'a> {
             _ if phase == b'I' => text.raw(",\"s\":\"t\""),
             _ => {}
         }
-        let id = self.field(marker, "id").filter(|_| known.is_some_and(|(.., has_id)| !has_id));
+        let id = self.field(marker, "id").filter(|_| known.is_some());
         match id {
-            Some((_, id)) => {
+            // Asynchronous spans have new ones.
+            Some((_, id)) if !has_id => {
                 text.raw(",\"id\":");
                 text::string(&mut text.buffer, profile.string(id));
             }
-            None if has_id => {
+            _ if has_id => {
                 let around = self.inside.get(self.next - 1).copied().flatten().filter(|_| phase == b'n');
                 id_field(around.unwrap_or(self.first + u64::from(row)), text);
             }
-            None => {}
+            _ => {}
         }
         self.binds.write_marker(text, self.thread, row as usize);
         let said = [event.filter(|_| known.is_some()), id].map(|field| field.map(|(key, _)| key));

@@ -19,6 +19,9 @@ mod samples;
 mod slices;
 mod text;
 
+#[cfg(test)]
+mod properties;
+
 use std::io::Write;
 
 use rustc_hash::FxHashMap;
