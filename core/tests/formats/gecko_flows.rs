@@ -65,6 +65,8 @@ fn flows_of_traces_are_flows_of_markers() {
         assert_eq!(left_out.sum::<u64>(), 0, "{path}");
         let read = foreign(&bytes);
         assert_eq!(flows(&read), flows(&profile), "{path}");
+        let own = format::read(&bytes, &ReadOptions::default()).expect("it can be read").profile;
+        assert!(own == profile, "{path} comes back changed");
         count += profile.flows.len();
     }
     assert!(count > 5000, "{count}");
