@@ -1,20 +1,20 @@
-//! What reading a Chrome trace costs: `cargo bench -p traceview-core --bench chrome [MEGABYTES]`, or with the path of a trace.
+//! What reading and writing a Chrome trace costs: `cargo bench -p traceview-core --bench chrome [MEGABYTES]`, or with the path of a trace.
 //!
 //! Reads a trace that is made here (100 MB if not told otherwise; always the same) and prints the best of several runs, the
 //! peak of memory over what the program needed with the text alone, and how Node's `JSON.parse` does on the same text at the
-//! same time. What a machine does besides adds to both.
+//! same time. What a machine does besides adds to both. What was read is written again, and that is measured too.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "the code has no clock and does no I/O, its benches do")]
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use traceview_core::format::chrome;
 use traceview_core::format::chrome::events::EventTable;
+use traceview_core::format::{WriteOptions, chrome};
 
 const RUNS: usize = 5;
 
@@ -52,11 +52,20 @@ fn measure(text: &[u8], runs: usize, path: &Path) {
     }
     let slices: usize = profile.threads.iter().map(|thread| thread.slices.len()).sum();
     println!("model: {} threads, {slices} slices, {} payloads", profile.threads.len(), profile.payloads.len());
+    let write = || {
+        let mut size = Counted(0);
+        chrome::write(&profile, &WriteOptions::default(), &mut size).expect("nothing fails");
+        size.0
+    };
+    let written = megabytes(write());
+    let writing = best(runs, write);
     drop(profile);
     let events = best(runs, || EventTable::read(text).expect("a trace").len());
     let model = best(runs, || chrome::read(text).expect("a trace").threads.len());
     println!("events: {:.0} ms, {:.0} MB/s", millis(events), size / events.as_secs_f64());
     println!("model:  {:.0} ms, {:.0} MB/s", millis(model), size / model.as_secs_f64());
+    let rate = written / writing.as_secs_f64();
+    println!("write:  {:.0} ms, {rate:.0} MB/s for {written:.1} MB, not compressed", millis(writing));
     match node(path, runs) {
         Some(node) => {
             let ratio = node.as_secs_f64() / model.as_secs_f64();
@@ -67,6 +76,20 @@ fn measure(text: &[u8], runs: usize, path: &Path) {
             );
         }
         None => println!("node is not installed: nothing to compare with"),
+    }
+}
+
+/// Takes any text and keeps none.
+struct Counted(usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

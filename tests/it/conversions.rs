@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use traceview_core::analysis::{Measure, Selection, StackValues};
 use traceview_core::format::{self, Contents, ReadOptions, WriteError, WriteOptions};
-use traceview_core::model::Profile;
+use traceview_core::model::{MarkerTiming, Profile, Thread};
 use traceview_tests::gecko_validator::violations;
 use traceview_tests::pprof_tool::PprofTool;
 use traceview_tests::tools::has_tool;
@@ -111,6 +111,26 @@ fn pprof_files_of_all_other_files_are_accepted_by_go() {
         fs::write(&file, bytes).expect("there is room");
         // Its libraries are not on this machine, so names are not looked for. It fails the test when it complains.
         let _text = tool.run("-symbolize=none -top -nodecount=3", &[&file]);
+    }
+}
+
+#[test]
+fn chrome_traces_of_all_other_files_have_their_slices_and_flows() {
+    let chrome = format::by_name("chrome").expect("a known format");
+    let sum = |profile: &Profile, count: fn(&Thread) -> usize| profile.threads.iter().map(count).sum::<usize>();
+    let slices = |profile: &Profile| sum(profile, |thread| thread.slices.len());
+    // Markers that last are slices of tracks of their own.
+    let lasting = |profile: &Profile| {
+        let lasts = |timing: &&MarkerTiming| matches!(timing, MarkerTiming::Interval(..) | MarkerTiming::Start(_));
+        profile.threads.iter().map(|thread| thread.markers.timing.iter().filter(lasts).count()).sum::<usize>()
+    };
+    for (path, contents) in profiles() {
+        let profile = contents.profile;
+        let bytes = written(&profile, chrome).expect("it holds any profile");
+        let again = format::read(&bytes, &ReadOptions::default()).expect("it can be read again").profile;
+        let expected = slices(&profile);
+        assert!((expected..=expected + lasting(&profile)).contains(&slices(&again)), "{}", path.display());
+        assert_eq!(again.flows.len(), profile.flows.len(), "{}", path.display());
     }
 }
 

@@ -71,6 +71,7 @@ Examples:
   cargo traceview export -o cpu.pb.gz                The last recording, for `go tool pprof cpu.pb.gz`
   cargo traceview export @2 -o wall.pb.gz --off-cpu  The one before, with what its threads waited for
   cargo traceview export slow.json.gz --format pprof | ssh host 'cat > slow.pb.gz'
+  cargo traceview export -o run.trace.json           For Perfetto, or the Performance panel of Chrome DevTools
   cargo traceview export -o flame.svg                A picture of the busiest thread's flame chart
   cargo traceview export -o threads.png --panel timeline --size 1600x400 --scale 2 --theme light";
 
@@ -505,10 +506,14 @@ mod tests {
         assert!(export.off_cpu && matches!(export.format, Some(ExportFormat::File(format)) if format.name == "pprof"));
         assert_eq!((export.file, export.output), (Some(PathBuf::from("@2")), Some(PathBuf::from("-"))));
         let error = parse("cargo-traceview export --format word").unwrap_err().to_string();
-        assert!(error.contains("[possible values: firefox, pprof, speedscope, collapsed, svg, png]"), "{error}");
+        assert!(
+            error.contains("[possible values: firefox, pprof, chrome, speedscope, collapsed, svg, png]"),
+            "{error}"
+        );
         let mut command = Cli::command();
         let help = command.find_subcommand_mut("export").unwrap().render_long_help().to_string();
-        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .speedscope.json (speedscope), .folded or .collapsed (collapsed stacks)";
+        let endings = ".json.gz or .json (Firefox Profiler), .pb.gz (pprof), .trace.json or .trace.json.gz (Chrome trace), \
+                       .speedscope.json (speedscope), .folded or .collapsed (collapsed stacks)";
         assert!(help.replace("\n          ", " ").contains(endings), "{help}");
     }
 

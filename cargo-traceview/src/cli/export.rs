@@ -131,6 +131,8 @@ mod tests {
         for (flags, format, gzip, to_file) in [
             ("-o a.pb.gz", "pprof", true, true),
             ("-o a.json", "firefox", false, true),
+            ("-o a.trace.json", "chrome", false, true),
+            ("-o a.trace.json.gz", "chrome", true, true),
             ("--format firefox -o a.json", "firefox", false, true),
             ("--format pprof -o a.out", "pprof", true, true),
             ("--format pprof", "pprof", true, false),

@@ -305,7 +305,7 @@ mod tests {
         let error = resolve("slow.txt", directory.path()).unwrap_err();
         assert_eq!(
             error.to_message(),
-            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json or .pb.gz or .speedscope.json or .folded or .collapsed\n"
+            "error: can't tell the format of `slow.txt` from its ending; let it end in .json.gz or .json or .pb.gz or .trace.json or .trace.json.gz or .speedscope.json or .folded or .collapsed\n"
         );
         assert_eq!(error.exit_code(), ExitCode::Usage);
         let error = resolve("missing/slow.json", directory.path()).unwrap_err();

@@ -87,7 +87,7 @@ pub const FORMATS: &[Format] = &[
         begins: chrome::begins,
         sniff: chrome::sniff,
         read: |bytes, options| Ok((chrome::read_bound(bytes, options.flow_binding)?, None)),
-        write: None,
+        write: Some(chrome::write),
     },
     Format {
         name: "speedscope",

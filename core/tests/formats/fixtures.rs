@@ -51,6 +51,24 @@ pub(crate) fn names(folder: &str) -> Vec<String> {
     names
 }
 
+/// The paths of all files, of every format, that can be read.
+pub(crate) fn profiles() -> Vec<(String, Contents)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    let (mut folders, mut found) = (vec![root.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        for path in entries.map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                folders.extend((!path.ends_with("expected")).then_some(path));
+            } else {
+                found.push(path.strip_prefix(&root).expect("it is inside").to_str().expect("a name").to_owned());
+            }
+        }
+    }
+    found.sort();
+    found.into_iter().filter_map(|path| Some((read(&path).ok()?, path))).map(|(read, path)| (path, read)).collect()
+}
+
 #[test]
 fn what_no_reader_takes_is_refused_with_a_reason() {
     for path in ["pprof/derived/empty.pb.gz", "pprof/derived/empty-member.pb.gz"] {

@@ -6,6 +6,7 @@ mod collapsed;
 mod cpuprofile;
 mod fixtures;
 mod gecko;
+mod gecko_flows;
 mod gecko_hostile;
 mod gecko_raw;
 mod memory;

@@ -3,15 +3,23 @@
 pub mod events;
 pub mod flows;
 
+mod async_track;
+mod colors;
 mod notes;
 mod read;
 mod scan;
 mod time;
+mod write;
 
 pub use read::{read, read_bound};
+pub use write::write;
 
 use self::scan::{Event, Events, Value};
 use super::json_keys::{self, top_level_keys};
+
+/// The key of traces that we write under which stands what no other tool has a place for: `zero` (the moment in µs that is the
+/// profile's zero, which without it is the first one), `start_unix_ns`, `start_monotonic_ns`.
+const OWN_KEY: &str = "traceview";
 
 /// How many values of a list are looked at before it is no list of events.
 const LOOKED_AT: usize = 64;

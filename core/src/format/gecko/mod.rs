@@ -5,7 +5,7 @@
 //! * The format has no place for some of what the model knows: waits, slices, flows, kinds of functions, … All of that
 //!   stands in the key `traceview` of `meta` and of each thread (see `extension`), which other tools pass over.
 //!   A reader decodes the file as if it were anyone's, then applies what that key adds or corrects: reading back
-//!   gives an equal profile.
+//!   gives an equal profile. Slices are markers for other tools, and markers name the flows that pass through them.
 //! * What the format forbids is repaired in the file and kept as it was under `traceview`. Rows that the writer
 //!   had to add stand behind the profile's own rows, or are listed (samples).
 //! * `traceview` describes rows by number. It holds only for the file as it was written: a tool that stores a profile

@@ -11,6 +11,7 @@ use super::fixtures;
 mod files;
 mod hostile;
 mod slice_list;
+mod write;
 
 fn text(path: &str) -> Vec<u8> {
     let bytes = fixtures::bytes(&format!("trace/{path}"));

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::Unbound;
 use crate::format::chrome::events::{EventTable, Scalar, TextId};
-use crate::model::FlowPhase;
+use crate::model::{FlowPhase, Time};
 
 /// A phase of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,15 +113,30 @@ struct Ids {
 impl Ids {
     fn normal(&mut self, table: &EventTable<'_>, id: Scalar) -> Scalar {
         let Scalar::Text(text) = id else { return id };
-        *self.normal.entry(text).or_insert_with(|| {
-            let written = table.text(text);
-            let number = match written.strip_prefix("0x") {
-                Some(hex) => i64::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with(['+', '-'])),
-                None => written.parse().ok().filter(|number: &i64| number.to_string() == written),
-            };
-            number.map_or(id, Scalar::Integer)
-        })
+        *self.normal.entry(text).or_insert_with(|| number_of(table.text(text)).map_or(id, Scalar::Integer))
     }
+}
+
+/// The number that the text of an id stands for.
+pub(in crate::format::chrome) fn number_of(id: &str) -> Option<i64> {
+    match id.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with(['+', '-'])),
+        None => id.parse().ok().filter(|number: &i64| number.to_string() == id),
+    }
+}
+
+/// Which flow each phase of one category, name and id is of, if any. They are in order of time, and in that of their file.
+pub(in crate::format::chrome) fn flows_of(phases: &[(Time, FlowPhase)]) -> Vec<Option<u32>> {
+    let said = |(row, (time, phase)): (u32, &(Time, FlowPhase))| Said { row, time: time.0, phase: *phase };
+    let mut said: Vec<Said> = (0..).zip(phases).map(said).collect();
+    starts_first(&mut said);
+    let mut found = Cycles::default();
+    found.add_phases(&said);
+    let mut flows = vec![None; phases.len()];
+    for station in found.stations {
+        flows[station.row as usize] = Some(station.flow);
+    }
+    flows
 }
 
 /// What event `row` says of which flow, if anything.

@@ -5,6 +5,7 @@
 
 pub(super) mod cycles;
 mod devtools;
+pub(super) mod innermost;
 mod json;
 
 pub use devtools::{DevToolsFlow, DevToolsFlows, devtools};
@@ -50,6 +51,12 @@ impl Unbound {
             Self::Alone => notes::FLOW_ALONE,
         }
     }
+}
+
+/// Whether flows of this category end in the slice around their ends: those of input and of messages between processes did before
+/// there was a way to say it.
+pub(super) fn means_around(category: &str) -> bool {
+    ["input", "ipc.flow"].iter().any(|part| category.contains(part))
 }
 
 /// The last field `key` of event `row`.

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::nest::{self, Nested, Span};
 use super::pair::{Closed, OpenSpans};
 use super::{Anchor, Reader};
+use crate::format::chrome::async_track;
 use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::model::{OsId, SliceTable, Thread, ThreadId};
@@ -220,11 +221,7 @@ impl Reader<'_, '_> {
         let process = self.tracks.process(key.process)?;
         let text = |text: Option<TextId>| text.map(|text| self.table.text(text));
         let (category, name) = (text(key.category), text(key.name));
-        let tid = match (category, name) {
-            (Some(category), Some(name)) => format!("async {category} {name}"),
-            (Some(one), None) | (None, Some(one)) => format!("async {one}"),
-            (None, None) => "async".to_owned(),
-        };
+        let tid = async_track::id(category, name);
         let name = self.builder.string(name.or(category).unwrap_or("async"));
         Some(self.builder.add_thread(Thread::new(process, OsId::Text(tid.into()), name)))
     }

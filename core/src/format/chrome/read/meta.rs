@@ -2,8 +2,10 @@
 
 use super::Reader;
 use super::args::Arguments;
-use crate::format::chrome::notes;
+use crate::format::chrome::events::EventTable;
 use crate::format::chrome::scan::Value;
+use crate::format::chrome::time::nanos_of_micros;
+use crate::format::chrome::{OWN_KEY, notes};
 use crate::model::TRACE_START;
 
 /// Longer values are no facts for people.
@@ -21,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) {
     for (key, value) in table.others() {
         match (&*key.decode(), value) {
             // Read elsewhere, or of no meaning without the events.
-            ("stackFrames" | "samples" | "traceEvents", _) => {}
+            ("stackFrames" | "samples" | "traceEvents" | OWN_KEY, _) => {}
             ("systemTraceEvents" | "powerTraceAsString" | "androidProcessDump", _) => {
                 reader.report.note(notes::SYSTEM_TRACE, || key.decode().into_owned());
             }
@@ -41,10 +43,27 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) {
     if metadata.text("clock-domain").as_deref() == Some("LINUX_CLOCK_MONOTONIC") {
         meta.start_monotonic_ns = Some(reader.origin);
     }
+    let own = own(table);
+    let whole = |key: &str| own.text(key).and_then(|text| text.parse().ok());
+    meta.start_unix_ns = whole("start_unix_ns").or(meta.start_unix_ns);
+    meta.start_monotonic_ns = whole("start_monotonic_ns").or(meta.start_monotonic_ns);
     meta.recorder = metadata.text("product-version").or_else(|| metadata.text("source"));
     meta.machine.os = metadata.text("os-name");
     meta.machine.cpu_name = metadata.text("cpu-brand");
     meta.extra = facts;
+}
+
+/// The moment that is the profile's zero, in a trace that we wrote.
+pub(super) fn zero(table: &EventTable<'_>) -> Option<i64> {
+    nanos_of_micros(own(table).get("zero")?.written())
+}
+
+/// What we said of a trace that we wrote.
+fn own<'a>(table: &EventTable<'a>) -> Arguments<'a> {
+    match table.other(OWN_KEY) {
+        Some(Value::Object(object)) => Arguments::of(object),
+        _ => Arguments::of(b""),
+    }
 }
 
 fn add(facts: &mut Vec<(String, String)>, key: String, value: Value<'_>) {

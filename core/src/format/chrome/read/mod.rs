@@ -103,7 +103,8 @@ struct Rows {
 
 impl<'t, 'a> Reader<'t, 'a> {
     fn new(table: &'t EventTable<'a>, report: ImportReport) -> Self {
-        let (origin, end) = extent(table);
+        let (first, end) = extent(table);
+        let origin = meta::zero(table).unwrap_or(first);
         Self {
             builder: ProfileBuilder::with_standard_categories(),
             report,

@@ -188,8 +188,9 @@ impl Reader<'_, '_> {
             last = span.end;
             let (start, duration) = (Time(span.start), Nanos(span.end.saturating_sub(span.start)));
             let args = super::args::Arguments::of(self.table.args(row).unwrap_or_default());
-            let target = args.text("blocked_function").map(|function| self.builder.string(&function));
-            let wait = Wait { start, duration, stack: None, reason, syscall: None, target, inferred: false };
+            let mut string = |key: &str| args.text(key).map(|text| self.builder.string(&text));
+            let (syscall, target) = (string("syscall"), string("target").or_else(|| string("blocked_function")));
+            let wait = Wait { start, duration, stack: None, reason, syscall, target, inferred: false };
             self.builder.thread_mut(thread).waits.push(wait);
         }
     }

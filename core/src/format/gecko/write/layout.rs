@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::names::RESERVED_TYPES;
 use super::super::read::VERSION_PATH;
+use super::flows::FlowFields;
 use super::kept::is_json;
 use crate::model::{
     CategoryId, Color, FunctionId, FunctionKind, MarkerField, MarkerSchemaId, Nanos, Profile, SourceLocationId,
@@ -54,6 +55,7 @@ pub(super) struct Layout<'a> {
     /// Whether the profile was read from a Firefox profile: then it is as such tools want it.
     pub of_firefox: bool,
     kept: FxHashMap<&'a str, &'a str>,
+    pub flows: FlowFields,
     pub repairs: Vec<Warning>,
 }
 
@@ -101,11 +103,13 @@ impl<'a> Layout<'a> {
             interval,
             of_firefox: profile.kept.iter().any(|kept| &*kept.path == VERSION_PATH),
             kept: kept(profile),
+            flows: FlowFields::default(),
             repairs: Vec::new(),
         };
         layout.place_categories();
         layout.name_schemas();
         layout.merge_functions();
+        layout.place_flows();
         layout.report_threads();
         layout
     }
@@ -179,7 +183,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn string(&mut self, text: &str) -> u32 {
+    pub(super) fn string(&mut self, text: &str) -> u32 {
         if let Some(id) = self.profile.strings.find(text) {
             return row(id.index());
         }

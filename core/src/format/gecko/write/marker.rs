@@ -7,16 +7,24 @@ use serde_json::Value;
 use super::extension::{id, optional_millis, os_id, time_patch};
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE, row};
 use super::schema::{FieldShape, OWN_KEYS, shape};
-use super::shared::index;
+use super::shared::index as optional_index;
 use super::{Out, Written, is_exact, kept};
 use crate::format::gecko::extension::{Markers, Patch};
-use crate::model::{Field, FieldValue, Marker, MarkerOrigin, MarkerTiming, OsId, PayloadId, Thread, Time};
+use crate::model::{
+    Field, FieldValue, FlowAnchor, Marker, MarkerId, MarkerOrigin, MarkerTiming, OsId, PayloadId, SliceId, Thread, Time,
+};
 
-pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, thread: &Thread) -> Written {
+pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>, index: usize) -> Written {
+    let thread = &layout.profile.threads[index];
     let (markers, slices) = (&thread.markers, &thread.slices);
-    let data =
-        (0..markers.len()).map(|row| MarkerData { layout, marker: markers.get(row), origin: markers.origin.get(row) });
-    let args = slices.args.iter().map(|args| SliceData { layout, args: *args });
+    let of_marker = |row| {
+        let place = (index, FlowAnchor::Marker(MarkerId::new(row)));
+        MarkerData { layout, marker: markers.get(row), origin: markers.origin.get(row), place }
+    };
+    let of_slice =
+        |row| SliceData { layout, args: slices.args[row], place: (index, FlowAnchor::Slice(SliceId::new(row))) };
+    let data = (0..markers.len()).map(of_marker);
+    let args = (0..slices.len()).map(of_slice);
     json.column("data", data.map(Either::Left).chain(args.map(Either::Right)))?;
     json.column("name", markers.name.iter().chain(&slices.name).map(|name| id(*name)))?;
     let starts = slices.start.iter().map(|start| Some(*start));
@@ -52,8 +60,8 @@ pub(super) fn extension(layout: &Layout<'_>, thread: &Thread) -> Markers {
     };
     Markers {
         rows: row(markers.len()),
-        schema: markers.schema.iter().copied().map(index).collect(),
-        payload: markers.payload.iter().copied().map(index).collect(),
+        schema: markers.schema.iter().copied().map(optional_index).collect(),
+        payload: markers.payload.iter().copied().map(optional_index).collect(),
         start: moments(start),
         end: moments(end),
         category: Patch::between(
@@ -108,6 +116,8 @@ struct MarkerData<'a> {
     layout: &'a Layout<'a>,
     marker: Marker,
     origin: Option<&'a MarkerOrigin>,
+    /// Its thread, and what flows call it.
+    place: (usize, FlowAnchor),
 }
 
 #[derive(serde::Serialize)]
@@ -174,6 +184,7 @@ impl Serialize for MarkerData<'_> {
                 map.serialize_entry(key, &value)?;
             }
         }
+        layout.flows.write(&mut map, self.place.0, self.place.1)?;
         map.end()
     }
 }
@@ -206,6 +217,7 @@ impl MarkerData<'_> {
 struct SliceData<'a> {
     layout: &'a Layout<'a>,
     args: Option<PayloadId>,
+    place: (usize, FlowAnchor),
 }
 
 impl Serialize for SliceData<'_> {
@@ -226,6 +238,7 @@ impl Serialize for SliceData<'_> {
             let text: Vec<String> = profile.payloads.get(args).iter().map(one).collect();
             map.serialize_entry("args", &text.join(", "))?;
         }
+        self.layout.flows.write(&mut map, self.place.0, self.place.1)?;
         map.end()
     }
 }

@@ -3,6 +3,7 @@
 mod allocation;
 mod counter;
 mod extension;
+mod flows;
 mod json;
 mod kept;
 mod layout;

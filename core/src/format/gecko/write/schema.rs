@@ -1,13 +1,16 @@
 //! Marker schemas: how other tools show markers, and which values of a field they can show.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::flows::Kind;
 use super::layout::{Layout, PLAIN_TYPE, SLICE_TYPE};
 use super::{Out, Written};
 use crate::format::gecko::names::{MARKER_VIEWS, graph_color};
-use crate::model::{MarkerField, MarkerSchema, StringId};
+use crate::model::{MarkerField, MarkerSchema, MarkerSchemaId, StringId};
 
 /// What a field's format demands of its values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +72,8 @@ struct FileSchema<'a> {
 }
 
 #[derive(Serialize)]
-struct FileField<'a> {
-    key: &'a str,
+pub(super) struct FileField<'a> {
+    key: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'a str>,
     format: FileFormat<'a>,
@@ -93,9 +96,18 @@ struct FileGraph<'a> {
     color: &'a str,
 }
 
+impl<'a> FileField<'a> {
+    /// A field whose format is one of a name.
+    pub(super) fn of(key: impl Into<Cow<'a, str>>, label: &'a str, format: &'a str) -> Self {
+        Self { key: key.into(), label: Some(label), format: FileFormat::Name(format), hidden: false }
+    }
+}
+
 pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
-    for (schema, name) in layout.profile.marker_schemas.iter().zip(&layout.schema_names) {
-        json.element(&file_schema(layout, schema, name))?;
+    for (row, (schema, name)) in layout.profile.marker_schemas.iter().zip(&layout.schema_names).enumerate() {
+        let mut in_file = file_schema(layout, schema, name);
+        in_file.fields.extend(layout.flows.of_schema(Kind::Marker(Some(MarkerSchemaId::new(row)))));
+        json.element(&in_file)?;
     }
     let plain = |name, fields| FileSchema {
         name,
@@ -110,13 +122,13 @@ pub(super) fn write(json: &mut Out<'_>, layout: &Layout<'_>) -> Written {
         is_stack_based: false,
     };
     if layout.has_slices() {
-        let args =
-            FileField { key: "args", label: Some("Arguments"), format: FileFormat::Name("string"), hidden: false };
-        json.element(&plain(SLICE_TYPE, vec![args]))?;
+        let mut fields = vec![FileField::of("args", "Arguments", "string")];
+        fields.extend(layout.flows.of_schema(Kind::Slice));
+        json.element(&plain(SLICE_TYPE, fields))?;
     }
     let threads = &layout.profile.threads;
     if threads.iter().any(|thread| thread.markers.schema.contains(&None)) {
-        json.element(&plain(PLAIN_TYPE, Vec::new()))?;
+        json.element(&plain(PLAIN_TYPE, layout.flows.of_schema(Kind::Marker(None))))?;
     }
     Ok(())
 }
@@ -138,7 +150,7 @@ fn file_schema<'a>(layout: &Layout<'a>, schema: &MarkerSchema, name: &'a str) ->
     let mut keys = FxHashSet::default();
     let fields = schema.fields.iter().filter(|field| keys.insert(field.key) && !OWN_KEYS.contains(&text(field.key)));
     let fields = fields.map(|field| FileField {
-        key: text(field.key),
+        key: text(field.key).into(),
         label: optional(field.label),
         format: file_format(text(field.format)),
         hidden: field.hidden,

@@ -57,7 +57,7 @@ pub(super) fn write(json: &mut Out<'_>, layout: &mut Layout<'_>, index: usize) -
         }
         kept::thread(json, thread, "")?;
         json.object(Some("samples"), |json| samples(json, layout, thread, &rows))?;
-        json.object(Some("markers"), |json| marker::write(json, layout, thread))?;
+        json.object(Some("markers"), |json| marker::write(json, layout, index))?;
         allocation::write(json, profile, thread)?;
         json.field("traceview", &extension(layout, thread, &rows))
     })

@@ -5,9 +5,10 @@ use rustc_hash::FxHashMap;
 use super::super::{Anchor, Reader};
 use super::Bound;
 use crate::format::chrome::events::TextId;
-use crate::format::chrome::flows::Unbound;
 use crate::format::chrome::flows::cycles::Station;
-use crate::model::{FlowPhase, SliceId, SliceTable, ThreadId, Time};
+use crate::format::chrome::flows::innermost::Innermost;
+use crate::format::chrome::flows::{Unbound, means_around};
+use crate::model::{FlowPhase, SliceId, ThreadId, Time};
 
 /// What begins at the moments of phases.
 #[derive(Default)]
@@ -133,45 +134,13 @@ impl Places {
     }
 }
 
-/// Whether a phase leads to the slice that starts next. So says the format of ends that don't say otherwise; categories of input
-/// and of messages between processes meant the slice around them before there was a way to say it.
+/// Whether a phase leads to the slice that starts next. So says the format of ends that don't say otherwise.
 fn is_entry(reader: &Reader<'_, '_>, station: &Station) -> bool {
     let table = reader.table;
     let row = station.row as usize;
-    let is_old = |category: TextId| ["input", "ipc.flow"].iter().any(|part| table.text(category).contains(part));
+    let is_old = |category: TextId| means_around(table.text(category));
     station.phase == FlowPhase::End
         && !station.is_event
         && table.link(row).is_none_or(|link| link.binding_point != b'e')
         && !table.category[row].is_some_and(is_old)
-}
-
-/// Finds the innermost slices around moments, which come in order. Both ends of a slice belong to it.
-struct Innermost<'a> {
-    slices: &'a SliceTable,
-    next: usize,
-    /// Those that have started and may not have ended, in the order of the table: whatever the lanes are, the last of them
-    /// that has not ended started last.
-    open: Vec<usize>,
-}
-
-impl<'a> Innermost<'a> {
-    fn of(slices: &'a SliceTable) -> Self {
-        Self { slices, next: 0, open: Vec::new() }
-    }
-
-    fn at(&mut self, time: i64) -> Option<SliceId> {
-        let end = |slice: usize| self.slices.start[slice] + self.slices.duration[slice];
-        while self.next < self.slices.len() && self.slices.start[self.next] <= Time(time) {
-            // What ended before is of no use any more, wherever it lies.
-            while self.open.last().is_some_and(|last| end(*last) < Time(time)) {
-                self.open.pop();
-            }
-            self.open.push(self.next);
-            self.next += 1;
-        }
-        while self.open.last().is_some_and(|last| end(*last) < Time(time)) {
-            self.open.pop();
-        }
-        self.open.last().map(|slice| SliceId::new(*slice))
-    }
 }
