@@ -3,6 +3,7 @@
 use super::nest::{self, Span};
 use super::pair::{Closed, OpenSpans};
 use super::{Anchor, Reader};
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::format::import_report::Note;
@@ -185,7 +186,7 @@ impl Reader<'_, '_> {
             };
             last = span.end;
             let (start, duration) = (Time(span.start), Nanos(span.end.saturating_sub(span.start)));
-            let args = super::args::Arguments::of(self.table.args(row).unwrap_or_default());
+            let args = Arguments::of(self.table.args(row).unwrap_or_default());
             let target = args.text("blocked_function").map(|function| self.builder.string(&function));
             let wait = Wait { start, duration, stack: None, reason, syscall: None, target, inferred: false };
             self.builder.thread_mut(thread).waits.push(wait);
