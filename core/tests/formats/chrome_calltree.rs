@@ -47,7 +47,7 @@ fn each_text_is_the_one_of_devtools() {
             let found = found(source, row);
             if let Some(out) = row["out"].as_str() {
                 let expected = String::from_utf8(fixtures::bytes(&format!("{FOLDER}/{out}"))).expect(out);
-                assert_eq!(found.as_deref(), Ok(&*expected), "{row}");
+                assert_eq!(found.unwrap_or_else(|error| panic!("{row}: {error}")), expected, "{row}");
                 trees += 1;
             } else {
                 assert_eq!(row.get("result"), Some(&Value::Null), "{row}");

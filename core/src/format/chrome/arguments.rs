@@ -1,6 +1,6 @@
 //! Objects in a trace, by the names of their fields.
 
-use super::scan::{self, Text, Value};
+use super::scan::{self, Fault, Text, Value};
 
 /// The fields of an object, by name.
 pub(super) struct Arguments<'a>(Vec<(Text<'a>, Value<'a>)>);
@@ -13,6 +13,11 @@ impl<'a> Arguments<'a> {
             let _damage = scan::fields_into(object, &mut fields);
         }
         Self(fields)
+    }
+
+    /// Of an object that has to be whole.
+    pub(super) fn of_whole(object: &'a [u8]) -> Result<Self, Fault> {
+        scan::fields(object).map(Self)
     }
 
     /// The value of a field, of equal ones the last.

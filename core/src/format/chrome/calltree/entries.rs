@@ -103,15 +103,22 @@ pub(super) fn of_thread(table: &EventTable<'_>, thread: u32) -> Result<Vec<Entry
     Ok(entries)
 }
 
-/// `ts` and `dur` of an event.
+/// `ts` and `dur` of an event, from its text: as columns they have no digits beyond nanoseconds.
 fn times(table: &EventTable<'_>, row: usize) -> Result<(f64, Option<f64>), CallTreeError> {
     let bad = |field| CallTreeError::BadTime { field, offset: table.offset[row] };
-    let start = table.value(row, "ts").and_then(number).ok_or_else(|| bad("ts"))?;
-    let duration = match table.value(row, "dur") {
+    let (mut start, mut duration) = (None, None);
+    for (key, value) in table.fields(row) {
+        match key.raw {
+            b"ts" => start = number(value),
+            b"dur" => duration = Some(value),
+            _ => {}
+        }
+    }
+    let duration = match duration {
         None | Some(Value::Word(b"null")) => None,
         Some(value) => Some(number(value).ok_or_else(|| bad("dur"))?),
     };
-    Ok((start, duration))
+    Ok((start.ok_or_else(|| bad("ts"))?, duration))
 }
 
 /// Whether the entry at `chosen` has a place in the tree of all: what begins inside another and ends behind it has none.

@@ -1,7 +1,7 @@
 //! Call trees as Chrome DevTools gives them to its AI assistant, to the character.
 //!
 //! DevTools answers for the threads that it shows: those of a page, with the calls that samples of JavaScript show fitted into
-//! the events ([`samples`]), and those of a CPU profile of V8 ([`frames`]). The tree has only what DevTools shows by
+//! the events (`samples`), and those of a CPU profile of V8 (`frames`). The tree has only what DevTools shows by
 //! default, and of that only what takes half a percent of the time that is asked for. For anything else there is no
 //! answer, and [`CallTreeError`] says why.
 //!
@@ -31,6 +31,7 @@ use self::profile::CpuProfile;
 use self::raw_profile::RawProfile;
 use self::tree::{Part, Tree};
 use super::events::{EventTable, Scalar};
+use crate::format::ReadError;
 
 /// The least part of the time that an entry of the tree takes.
 const LEAST_PART: f64 = 0.005;
@@ -110,7 +111,8 @@ struct CallNode {
 }
 
 /// Why there is no call tree.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallTreeError {
     /// The file has no such thread.
     #[error("no event has pid {pid} and tid {tid}")]
@@ -174,8 +176,11 @@ pub enum CallTreeError {
     /// The file is of another format.
     #[error("neither a Chrome trace nor a CPU profile of V8: DevTools can't read it")]
     OtherFormat,
+    /// The file can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The profile is of an old form.
-    #[error("a CPU profile from before 2016, in which calls stand inside each other")]
+    #[error("a CPU profile from before 2016, in which calls stand inside each other: that form has no exact text here")]
     OldProfile,
     /// A time can't be computed with.
     #[error("byte {offset}: the event's `{field}` is no number, and DevTools can't compute with it")]
@@ -210,7 +215,8 @@ impl CallTreeError {
     pub fn is_no_answer(&self) -> bool {
         !matches!(
             self,
-            Self::OldProfile
+            Self::Read(_)
+                | Self::OldProfile
                 | Self::BadTime { .. }
                 | Self::EndlessProfile { .. }
                 | Self::TooDeep { .. }

@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::CallTreeError;
+use crate::format::ReadError;
 use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::{EventTable, Scalar};
-use crate::format::chrome::scan::Value;
+use crate::format::chrome::scan::{Fault, Value};
 
 /// A profile as written.
 #[derive(Debug, Default)]
@@ -69,7 +70,10 @@ pub(super) fn number(value: Value<'_>) -> Option<f64> {
 impl<'a> RawProfile<'a> {
     /// The profile of a file that is one.
     pub(super) fn of_file(text: &'a [u8]) -> Result<Self, CallTreeError> {
-        let file = Arguments::of(text);
+        let file = Arguments::of_whole(text).map_err(|fault| match fault {
+            Fault::End => ReadError::Truncated { offset: text.len() },
+            Fault::Bad(offset) => ReadError::Syntax { offset, message: "no JSON".to_owned() },
+        })?;
         if file.get("nodes").is_none() {
             return Err(CallTreeError::OldProfile);
         }

@@ -158,7 +158,7 @@ fn a_profile_of_its_own_has_all_its_calls() {
     let tree = call_tree(source, &event(2000.0, "a", 0)).unwrap().compressed();
     let (_, nodes) = tree.split_once("# Call tree:\n\n").unwrap();
     assert_eq!(nodes, "1;(program);;;;\n2;a;3;1;0;3-5;S\n3;(garbage collector);1;1;;\n4;(anonymous);1;1;;");
-    assert_eq!(call_tree(source, &range(0.0, 1.0)), Err(CallTreeError::NoRanges));
+    assert!(matches!(call_tree(source, &range(0.0, 1.0)), Err(CallTreeError::NoRanges)));
     let old = CallTreeSource::CpuProfile(br#"{"head":{},"startTime":1}"#);
     assert!(!call_tree(old, &event(0.0, "a", 0)).unwrap_err().is_no_answer());
 }
