@@ -355,7 +355,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace.json");
         let trace = r#"[{"name":"thread_name","ph":"M","pid":1,"tid":2,"args":{"name":"CrRendererMain"}},
-            {"name":"Layout","ph":"X","ts":1,"dur":2000,"pid":1,"tid":2}]"#;
+            {"name":"Layout","cat":"c","ph":"X","ts":1,"dur":2000,"pid":1,"tid":2}]"#;
         std::fs::write(&path, trace).unwrap();
         let surroundings = Surroundings {
             args: Vec::new(),

@@ -72,7 +72,7 @@ fn titles_are_those_of_devtools() {
         let thread = r#""pid":1,"tid":1"#;
         let text = format!(
             r#"[{{"name":"thread_name","ph":"M",{thread},"args":{{"name":"CrRendererMain"}}}},
-            {{"name":{},"ph":"X","ts":5,"dur":1,{thread}}}]"#,
+            {{"name":{},"ph":"X","cat":"c","ts":5,"dur":1,{thread}}}]"#,
             Value::from(name.as_str())
         );
         let row = serde_json::json!({"name": name, "ts": 5, "pid": 1, "tid": 1, "nthAtSameTs": 0});

@@ -170,6 +170,18 @@ pub enum CallTreeError {
         "the event is in one node with another of the same name before it, and DevTools finds a node by its first event"
     )]
     Merged,
+    /// DevTools needs names.
+    #[error("byte {offset}: the event has no name, and DevTools opens no trace with such an event")]
+    NoName {
+        /// Where it begins.
+        offset: u64,
+    },
+    /// DevTools needs categories.
+    #[error("byte {offset}: the event has no category, and DevTools fails at it")]
+    NoCategory {
+        /// Where it begins.
+        offset: u64,
+    },
     /// DevTools has ranges of the threads of a trace only.
     #[error("a CPU profile has no ranges in DevTools, only calls")]
     NoRanges,
@@ -252,7 +264,7 @@ pub fn call_tree(source: CallTreeSource<'_>, query: &CallTreeQuery) -> Result<Ca
 fn of_trace(table: &EventTable<'_>, choice: &ThreadChoice, query: &CallTreeQuery) -> Result<CallTree, CallTreeError> {
     let (pid, tid) = (choice.pid.clone(), choice.tid.clone());
     let Some(thread) = find_thread(table, choice) else { return Err(CallTreeError::NoThread { pid, tid }) };
-    let standing = web::standing(table, thread);
+    let standing = web::standing(table, thread)?;
     if !standing.is_shown {
         return Err(CallTreeError::HiddenProcess { pid });
     }
@@ -270,7 +282,7 @@ fn of_trace(table: &EventTable<'_>, choice: &ThreadChoice, query: &CallTreeQuery
     let of = Entries { table: Some(table), profile: profile.as_ref() };
     match query {
         CallTreeQuery::Event(event) => of_event(of, &entries, event),
-        CallTreeQuery::Range { start, end, .. } => Ok(of_range(of, &entries, *start, *end)),
+        CallTreeQuery::Range { start, end, .. } => of_range(of, &entries, *start, *end),
     }
 }
 
@@ -311,39 +323,39 @@ fn of_event(of: Entries<'_, '_>, entries: &[Entry], choice: &EventChoice) -> Res
     let accepts = |at: usize| {
         let is_taken =
             within[at].length() != 0.0 && within[at].length() >= least && of.raw_name(within[at].what) != COMPILATION;
-        (chosen == Some(at) || is_taken) && of.is_visible(within[at].what)
+        Ok((chosen == Some(at) || is_taken) && of.is_visible(within[at].what)?)
     };
     let mut groups: FxHashMap<String, u32> = FxHashMap::default();
     let group = |at: usize| {
         let next = u32::try_from(groups.len()).expect("fewer than entries");
         *groups.entry(of.group(&within[at])).or_insert(next)
     };
-    let part = part(of, &within, start, end);
-    let tree = tree::build(&part, accepts, group);
+    let part = part(of, &within, start, end)?;
+    let tree = tree::build(&part, accepts, group)?;
     let node = tree.nodes.iter().zip(0..).find(|(node, _)| Some(node.entry) == chosen).map(|(_, node)| node);
     // The root has the first of all entries for its event, and is looked at first.
     let is_root = chosen == Some(0);
     if node.is_none() && !is_root {
         let name = of.raw_name(event.what).to_owned();
-        let is_visible = of.is_visible(event.what);
+        let is_visible = of.is_visible(event.what)?;
         return Err(if is_visible { CallTreeError::Merged } else { CallTreeError::Invisible { name } });
     }
     let selected = node.filter(|_| !is_root);
     Ok(finish(of, &within, tree, selected, chosen))
 }
 
-fn of_range(of: Entries<'_, '_>, entries: &[Entry], from: f64, to: f64) -> CallTree {
+fn of_range(of: Entries<'_, '_>, entries: &[Entry], from: f64, to: f64) -> Result<CallTree, CallTreeError> {
     let (within, _) = within(entries, from, to);
     let least = (to - from) * LEAST_PART;
     let accepts = |at: usize| {
         let entry = &within[at];
         let is_taken = entry.length() != 0.0 && entry.length() >= least;
-        is_taken && of.raw_name(entry.what) != COMPILATION && of.is_visible(entry.what)
+        Ok(is_taken && of.raw_name(entry.what) != COMPILATION && of.is_visible(entry.what)?)
     };
-    let part = part(of, &within, from / 1000.0, to / 1000.0);
+    let part = part(of, &within, from / 1000.0, to / 1000.0)?;
     // Each for itself.
-    let tree = tree::build(&part, accepts, |at| u32::try_from(at).expect("fewer than events"));
-    finish(of, &within, tree, None, None)
+    let tree = tree::build(&part, accepts, |at| u32::try_from(at).expect("fewer than events"))?;
+    Ok(finish(of, &within, tree, None, None))
 }
 
 /// The entries that touch the time, and their places among all.
@@ -354,10 +366,13 @@ fn within(entries: &[Entry], from: f64, to: f64) -> (Vec<Entry>, Vec<usize>) {
 }
 
 /// Entries before the last top-level one that begins before the time don't count.
-fn part<'e>(of: Entries<'_, '_>, entries: &'e [Entry], start: f64, end: f64) -> Part<'e> {
+fn part<'e>(of: Entries<'_, '_>, entries: &'e [Entry], start: f64, end: f64) -> Result<Part<'e>, CallTreeError> {
     let behind = entries.partition_point(|entry| entry.start <= start * 1000.0);
-    let first = entries[..behind].iter().rposition(|entry| of.is_top_level(entry.what)).unwrap_or(0);
-    Part { entries, first, start, end }
+    let mut first = behind.saturating_sub(1);
+    while first > 0 && !of.is_top_level(entries[first].what)? {
+        first -= 1;
+    }
+    Ok(Part { entries, first, start, end })
 }
 
 /// Names the nodes.

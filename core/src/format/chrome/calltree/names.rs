@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::CallTreeError;
 use super::entries::{Entry, What};
 use super::profile::CpuProfile;
 use super::titles;
@@ -37,25 +38,31 @@ impl<'a> Entries<'_, 'a> {
     }
 
     /// Whether DevTools shows such entries.
-    pub(super) fn is_visible(&self, what: What) -> bool {
-        let What::Event(row) = what else { return true };
-        let category = self.text(|table| table.category[row as usize]);
+    pub(super) fn is_visible(&self, what: What) -> Result<bool, CallTreeError> {
+        let What::Event(row) = what else { return Ok(true) };
+        let category = self.category(row)?;
         // Times of the console and of the page itself are shown whatever they are called.
-        category == "devtools.extension"
+        let is_always = category == "devtools.extension"
             || category.contains("blink.console")
-            || category.contains("blink.user_timing")
-            || titles::title(self.raw_name(what)).is_some()
+            || category.contains("blink.user_timing");
+        Ok(is_always || titles::title(self.raw_name(what)).is_some())
     }
 
     /// Whether everything before it on the thread has ended.
-    pub(super) fn is_top_level(&self, what: What) -> bool {
-        let What::Event(row) = what else { return false };
-        let category = self.text(|table| table.category[row as usize]);
-        match self.raw_name(what) {
+    pub(super) fn is_top_level(&self, what: What) -> Result<bool, CallTreeError> {
+        let What::Event(row) = what else { return Ok(false) };
+        let category = self.category(row)?;
+        Ok(match self.raw_name(what) {
             "RunTask" => category.contains("disabled-by-default-devtools.timeline"),
             "JSRoot" => category == "toplevel",
             _ => false,
-        }
+        })
+    }
+
+    fn category(&self, row: u32) -> Result<&str, CallTreeError> {
+        let Some(table) = self.table else { return Ok("") };
+        let category = table.category[row as usize].map(|category| table.text(category));
+        category.ok_or(CallTreeError::NoCategory { offset: table.offset[row as usize] })
     }
 
     /// What DevTools calls the entry.

@@ -21,7 +21,8 @@ fn range(start: f64, end: f64) -> CallTreeQuery {
 /// A trace with `events` of thread 1 on a page's main thread. Quotes are written as `'`.
 fn trace(events: &str) -> String {
     let name = "{'name':'thread_name','ph':'M','pid':1,'tid':1,'args':{'name':'CrRendererMain'}}";
-    let events = events.replace("{@", "{'pid':1,'tid':1,'name':").replace("{X", "{'ph':'X','pid':1,'tid':1,'name':");
+    let events =
+        events.replace("{@", "{'pid':1,'tid':1,'name':").replace("{X", "{'ph':'X','cat':'c','pid':1,'tid':1,'name':");
     format!("[{name},{events}]").replace('\'', "\"")
 }
 
@@ -76,6 +77,13 @@ fn where_devtools_has_no_answer_the_reason_is_given() {
     };
     assert_eq!(other("1", "2"), "thread 2 of process 1 is not the main thread of a page (`CrRendererMain`)");
     assert_eq!(other("7", "1"), "no event has pid 7 and tid 1");
+    let no_category = trace("{X'a','ts':0},{@'Layout','ph':'X','ts':0,'dur':9}");
+    let at = no_category.find(r#"{"pid":1,"tid":1,"name":"Layout""#).unwrap();
+    let expected = format!("byte {at}: the event has no category, and DevTools fails at it");
+    assert_eq!(refusal(&no_category, &range(0.0, 1.0)), expected);
+    let no_name = trace("{'ph':'E','pid':1,'tid':1,'ts':9}");
+    let at = no_name.find(r#"{"ph":"E""#).unwrap();
+    assert!(refusal(&no_name, &range(0.0, 1.0)).starts_with(&format!("byte {at}: the event has no name")));
     let web = trace("{@'TracingStartedInPage','ph':'I','ts':0}");
     assert!(refusal(&web, &range(0.0, 1.0)).starts_with("DevTools shows no thread of process 1"));
     assert_eq!(
@@ -92,7 +100,7 @@ fn names_and_addresses_are_what_devtools_shows() {
         {X'ParseHTML','ts':1000,'dur':1000,'args':{'beginData':{'url':'p'},'data':{'url':'q'}}},
         {X'WebSocketCreate','ts':2000,'dur':1000,'args':{'data':{'url':'ws','stackTrace':[{'url':'s'},{'url':'t'}]}}},
         {X'WebSocketDestroy','ts':3000,'dur':1000},
-        {X'any','cat':'a,blink.console','ts':4000,'dur':1000},
+        {@'any','ph':'X','cat':'a,blink.console','ts':4000,'dur':1000},
         {X'PaintImage','ts':5000,'dur':1,'args':{'data':{'url':'image'}}},{X'Decode Image','ts':5500,'dur':500}",
     );
     let expected = [
@@ -180,8 +188,8 @@ fn stacks_of_a_hundred_thousand_calls_take_no_stack() {
     let nodes = format!("{{'id':1,'callFrame':{{}}}},{}", nodes.join(","));
     let samples = format!("{0},1,{0}", DEPTH + 1);
     let text = trace(&pieces(&nodes, &samples, "1000,1000,1000", ""));
-    assert_eq!(lines(&trace("{@'FunctionCall','ts':0,'ph':'X','dur':9000}"), &range(0.0, 9000.0)).unwrap().len(), 1);
-    let text = text.replacen('[', &trace("{@'FunctionCall','ts':0,'ph':'X','dur':9000}").replace(']', ","), 1);
+    assert_eq!(lines(&trace("{X'FunctionCall','ts':0,'dur':9000}"), &range(0.0, 9000.0)).unwrap().len(), 1);
+    let text = text.replacen('[', &trace("{X'FunctionCall','ts':0,'dur':9000}").replace(']', ","), 1);
     let found = lines(&text, &range(0.0, 9000.0)).unwrap();
     assert_eq!(found.len(), 2 * DEPTH + 1);
     let nodes = nodes.replace("'parent'", "'not'");

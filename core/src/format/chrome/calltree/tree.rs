@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::CallTreeError;
 use super::entries::Entry;
 
 /// A node, for one entry or for several that are called the same.
@@ -37,9 +38,9 @@ pub(super) struct Part<'e> {
 /// are one node. One pass: what the entries before left open is on a stack.
 pub(super) fn build(
     part: &Part<'_>,
-    mut accepts: impl FnMut(usize) -> bool,
+    mut accepts: impl FnMut(usize) -> Result<bool, CallTreeError>,
     mut group: impl FnMut(usize) -> u32,
-) -> Tree {
+) -> Result<Tree, CallTreeError> {
     let mut tree = Tree::default();
     // The node of each open entry, and when that ends.
     let mut open: Vec<(u32, f64)> = Vec::new();
@@ -54,7 +55,7 @@ pub(super) fn build(
             break;
         }
         while open.pop_if(|(_, end)| *end != 0.0 && *end <= entry.start).is_some() {}
-        if !accepts(at) {
+        if !accepts(at)? {
             continue;
         }
         let duration = match entry.length() {
@@ -81,7 +82,7 @@ pub(super) fn build(
             open.push((node, entry.end()));
         }
     }
-    tree
+    Ok(tree)
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn what_has_one_parent_and_group_is_one_node() {
         let entries = [entry(0.0, 50e3), entry(0.0, 10e3), entry(10e3, 20e3), entry(12e3, 5e3), entry(60e3, 60e3)];
-        let tree = build(&all(&entries), |_| true, |at| u32::from(at == 0));
+        let tree = build(&all(&entries), |_| Ok(true), |at| u32::from(at == 0)).unwrap();
         let row = |node: &Node| (node.entry, node.total, node.own, node.children.clone());
         let rows: Vec<_> = tree.nodes.iter().map(row).collect();
         let expected =
@@ -114,12 +115,13 @@ mod tests {
         let mut count = 0;
         let tree = build(
             &all(&entries),
-            |_| true,
+            |_| Ok(true),
             |_| {
                 count += 1;
                 count
             },
-        );
+        )
+        .unwrap();
         assert_eq!(tree.nodes.len(), 100_000);
         assert!(tree.nodes[..99_999].iter().all(|node| node.children.len() == 1));
     }

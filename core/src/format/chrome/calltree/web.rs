@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::CallTreeError;
 use crate::format::chrome::arguments::Arguments;
-use crate::format::chrome::events::{EventTable, Scalar};
+use crate::format::chrome::events::{EventTable, Scalar, TimeForm};
 use crate::format::chrome::scan::Value;
 
 /// Events that only DevTools' own recordings have. Without them a trace is of something else, and every process is shown.
@@ -19,13 +20,18 @@ pub(super) struct Standing {
 }
 
 /// What DevTools makes of a thread, given by its index in the table.
-pub(super) fn standing(table: &EventTable<'_>, thread: u32) -> Standing {
+pub(super) fn standing(table: &EventTable<'_>, thread: u32) -> Result<Standing, CallTreeError> {
     let ids = table.thread_ids()[thread as usize];
     let is_pid: Vec<bool> = table.thread_ids().iter().map(|other| other.pid == ids.pid).collect();
     let (mut is_web, mut is_main) = (false, false);
     let (mut pages, mut worklet) = (Pages::default(), Worklet::default());
     for row in 0..table.len() {
-        let Some(name) = table.name[row].map(|name| table.text(name)) else { continue };
+        let Some(name) = table.name[row].map(|name| table.text(name)) else {
+            if table.time_form[row] == TimeForm::Number && table.time[row] == 0 {
+                continue;
+            }
+            return Err(CallTreeError::NoName { offset: table.offset[row] });
+        };
         is_web = is_web || WEB_EVENTS.contains(&name);
         let args = || Arguments::of(table.args(row).unwrap_or_default());
         let event_thread = table.thread[row];
@@ -57,7 +63,7 @@ pub(super) fn standing(table: &EventTable<'_>, thread: u32) -> Standing {
             _ => {}
         }
     }
-    Standing { is_shown: !is_web || pages.have_address() || worklet.is_whole(), is_main }
+    Ok(Standing { is_shown: !is_web || pages.have_address() || worklet.is_whole(), is_main })
 }
 
 /// Whether a value of arguments is the id.
@@ -157,7 +163,7 @@ mod tests {
 
     fn of(events: &str) -> Standing {
         let table = EventTable::read(events.as_bytes()).unwrap();
-        standing(&table, 0)
+        standing(&table, 0).unwrap()
     }
 
     #[test]
