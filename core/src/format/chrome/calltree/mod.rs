@@ -286,15 +286,24 @@ fn of_trace(table: &EventTable<'_>, choice: &ThreadChoice, query: &CallTreeQuery
     }
 }
 
-/// The index of a thread in the table.
+/// The index of a thread in the table. A number and a string can read the same; then the first is meant that has entries.
 fn find_thread(table: &EventTable<'_>, choice: &ThreadChoice) -> Option<u32> {
     let is = |id: Scalar, text: &str| match id {
         Scalar::Missing => text == "undefined",
         Scalar::Integer(number) => text.parse() == Ok(number),
         Scalar::Number(id) | Scalar::Text(id) | Scalar::Other(id) => table.text(id) == text,
     };
-    let threads = table.thread_ids().iter();
-    threads.zip(0..).find(|(ids, _)| is(ids.pid, &choice.pid) && is(ids.tid, &choice.tid)).map(|(_, thread)| thread)
+    let threads = table.thread_ids().iter().zip(0_u32..);
+    let is_meant = threads.filter(|(ids, _)| is(ids.pid, &choice.pid) && is(ids.tid, &choice.tid));
+    let meant: Vec<u32> = is_meant.map(|(_, thread)| thread).collect();
+    if let [_, _, ..] = *meant {
+        let rows = table.phase.iter().zip(&table.thread);
+        let mut with_entries = rows.filter(|(phase, _)| matches!(phase, b'B' | b'X' | b'I'));
+        if let Some((_, thread)) = with_entries.find(|(_, thread)| meant.contains(thread)) {
+            return Some(*thread);
+        }
+    }
+    meant.first().copied()
 }
 
 /// The chosen event among the entries.

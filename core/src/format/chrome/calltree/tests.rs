@@ -93,6 +93,12 @@ fn where_devtools_has_no_answer_the_reason_is_given() {
 }
 
 #[test]
+fn of_threads_that_read_the_same_the_one_with_entries_is_meant() {
+    let text = trace("{'ph':'X','cat':'c','pid':'1','tid':1,'name':'Layout','ts':0,'dur':9}");
+    assert_eq!(lines(&text, &range(0.0, 9.0)).unwrap(), ["1;Layout;0;0;;"]);
+}
+
+#[test]
 fn names_and_addresses_are_what_devtools_shows() {
     let text = trace(
         "{X'RunTask','ts':0,'dur':9000},
