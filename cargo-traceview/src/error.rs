@@ -13,6 +13,7 @@ use thiserror::Error as ThisError;
 use traceview_core::analysis::MeasureError;
 
 use crate::cargo;
+use crate::cli::ai::AiArgsError;
 use crate::cli::output::OutputError;
 use crate::cli::store::StoreError;
 use crate::exit_code::ExitCode;
@@ -29,6 +30,9 @@ pub enum Error {
     /// The output can't be what `-o` says.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// What the text for an AI assistant is asked for.
+    #[error(transparent)]
+    Ai(#[from] AiArgsError),
     /// The recordings directory, or `@N`.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -104,6 +108,7 @@ impl Error {
             Self::Cargo(error) => error.exit_code(),
             Self::Output(error) => error.exit_code(),
             Self::Store(StoreError::NoRecording { .. } | StoreError::Io { .. }) => ExitCode::Failed,
+            Self::Ai(_) => ExitCode::Usage,
             Self::Store(StoreError::NoHome | StoreError::NotRecordingNumber(_)) => ExitCode::Usage,
             Self::ProgramNotFound { .. } | Self::InterpreterNotFound { .. } => ExitCode::NotFound,
             Self::ProgramNotExecutable { .. } => ExitCode::NotExecutable,

@@ -11,6 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use traceview_core::format::{self, FlowBinding, Format, ReadOptions};
 
+use super::ai::AiArgs;
 use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
 use super::size::parse_size;
@@ -64,7 +65,8 @@ Examples:
   cargo traceview report --by crate The same by crate, with the version
   cargo traceview report @2 --tree  Who called them, in the recording before that
   cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s
-  cargo traceview report trace.json --flows --search PostTask";
+  cargo traceview report trace.json --flows --search PostTask
+  cargo traceview report trace.json --ai-compact --exact --thread 73704/775 --range-us 1020034944640..1020034969035";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -309,6 +311,9 @@ pub struct ReportArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// The text for an AI assistant.
+    #[command(flatten)]
+    pub ai: AiArgs,
     /// Only threads with this name or thread id; can be given several times
     #[arg(long = "thread", value_name = "NAME|TID", help_heading = "Filters")]
     pub threads: Vec<String>,
@@ -497,6 +502,15 @@ mod tests {
             assert_eq!(refused(&line), ErrorKind::ArgumentConflict, "{line}");
         }
         assert_eq!(refused("cargo-traceview report --range 1..2"), ErrorKind::ValueValidation);
+        let event = "--event ts=1,pid=2,tid=3,name=x";
+        for incomplete in ["--ai", "--exact", "--ai --exact", event, "--ai-compact --exact --range-us 1..2"] {
+            let line = format!("cargo-traceview report {incomplete}");
+            assert_eq!(refused(&line), ErrorKind::MissingRequiredArgument, "{line}");
+        }
+        for other in ["--tree", "--json", "--ai-compact", "--thread 2/3", "--thread 2/3 --range-us 1..2"] {
+            let line = format!("cargo-traceview report --ai --exact {event} {other}");
+            assert_eq!(refused(&line), ErrorKind::ArgumentConflict, "{line}");
+        }
     }
 
     #[test]

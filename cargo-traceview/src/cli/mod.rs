@@ -2,6 +2,7 @@
 //!
 //! [`args`] records what was typed, [`plan`] checks it against files, directories and the environment.
 
+pub mod ai;
 pub mod args;
 pub mod date;
 pub mod export;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
+use traceview_core::format::chrome::calltree::{CallTree, CallTreeError, CallTreeQuery};
 use traceview_core::format::{self, ReadError, ReadOptions};
 use traceview_core::model::Profile;
 use traceview_core::report::InfoSource;
@@ -57,6 +58,18 @@ impl Source {
     /// When it is no whole file.
     pub fn devtools_flows(&self) -> Result<Option<String>, Error> {
         format::devtools_flows(&self.bytes, &self.options).map_err(|source| self.error(source))
+    }
+
+    /// The call tree that Chrome DevTools makes of it.
+    ///
+    /// # Errors
+    /// When it makes none, or the file can't be read.
+    pub fn devtools_call_tree(&self, query: &CallTreeQuery) -> Result<CallTree, Error> {
+        format::devtools_call_tree(&self.bytes, &self.options, query).map_err(|error| match error {
+            CallTreeError::Read(source) => self.error(source),
+            error if error.is_no_answer() => Error::NothingFound(error.to_string()),
+            error => Error::Read { path: self.path.clone(), source: error.into() },
+        })
     }
 
     fn error(&self, source: ReadError) -> Error {

@@ -1,6 +1,7 @@
 //! `report`: where the time went.
 
 use std::fmt;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use traceview_core::analysis::{
@@ -34,6 +35,13 @@ const MOST_INVERTED_ROWS: usize = 100_000;
 /// When the file can't be read, the filters leave nothing, or stdout fails.
 pub fn execute(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, Error> {
     let source = profile_file::Source::read(args.file.as_deref(), args.read.options(), surroundings)?;
+    if let Some(query) = args.ai.query(&args.threads)? {
+        let tree = source.devtools_call_tree(&query)?;
+        let text = if args.ai.ai { tree.serialize() } else { tree.compressed() };
+        profile_file::print(&text)?;
+        // The texts don't end their last line. A terminal goes on behind it.
+        return if io::stdout().is_terminal() { profile_file::print("\n") } else { Ok(()) }.map(|()| ExitCode::Fine);
+    }
     if is_exact(args)
         && let Some(json) = source.devtools_flows()?
     {
@@ -338,6 +346,43 @@ mod tests {
             }
         };
         assert!(is_exact_with(&[]) && !is_exact_with(&["--search", "A"]));
+    }
+
+    #[test]
+    fn the_exact_text_for_an_assistant_is_that_of_devtools() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.json");
+        let trace = r#"[{"name":"thread_name","ph":"M","pid":1,"tid":2,"args":{"name":"CrRendererMain"}},
+            {"name":"Layout","cat":"c","ph":"X","ts":1,"dur":2000,"pid":1,"tid":2}]"#;
+        std::fs::write(&path, trace).unwrap();
+        let surroundings = Surroundings {
+            args: Vec::new(),
+            cwd: directory.path().to_owned(),
+            home: None,
+            xdg_data_home: None,
+            xdg_cache_home: None,
+        };
+        let text = |line: &str| {
+            let words = format!("cargo-traceview report {line}");
+            let words = words.split_whitespace().map(OsString::from);
+            let Command::Report(args) = Cli::parse_args(words).unwrap().into_command() else { panic!("{line}") };
+            let source = profile_file::Source::read(Some(&path), args.read.options(), &surroundings).unwrap();
+            let query = args.ai.query(&args.threads)?.expect("an exact text");
+            source.devtools_call_tree(&query).map(|tree| tree.compressed())
+        };
+        let layout = "\n\n# Call tree:\n\n1;Layout;2;2;;;S";
+        assert_eq!(text("--ai-compact --exact --event ts=1,pid=1,tid=2,name=Layout").unwrap(), layout);
+        let range = text("--ai --exact --thread 1/2 --range-us 1..1001").unwrap();
+        assert_eq!(range, layout.replace(";2;2", ";1;1").replace(";S", ""));
+        let error = text("--ai --exact --event ts=2,pid=1,tid=2,name=Layout").unwrap_err();
+        assert_eq!(error.exit_code(), ExitCode::NothingFound);
+        let found = "0 events on the thread are called `Layout` and begin at 2 µs, so there is no number 0";
+        assert_eq!(error.to_string(), found);
+        std::fs::write(&path, "main;work 5\n").unwrap();
+        let error = text("--ai --exact --thread 1/2 --range-us 1..1001").unwrap_err();
+        assert_eq!(error.to_string(), "neither a Chrome trace nor a CPU profile of V8: DevTools can't read it");
+        let error = text("--ai --exact --thread main --range-us 1..1001").unwrap_err();
+        assert_eq!(error.exit_code(), ExitCode::Usage);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub use input::read_input;
 use std::io::{self, Write};
 use std::path::Path;
 
+use self::chrome::calltree::{CallTree, CallTreeError, CallTreeQuery, CallTreeSource};
 use self::deep_stacks::Stacks;
 use crate::analysis::Measure;
 use crate::model::check::Invalid;
@@ -369,6 +370,27 @@ pub fn devtools_flows(bytes: &[u8], options: &ReadOptions) -> Result<Option<Stri
     }
     let table = chrome::events::EventTable::read(&bytes)?;
     Ok(Some(chrome::flows::devtools_json(&table, &chrome::flows::devtools(&table))))
+}
+
+/// The call tree that Chrome DevTools makes of a trace or a CPU profile of V8, compressed or not, for its AI assistant.
+///
+/// # Errors
+/// If the bytes are not a whole, sound file, or DevTools makes none of it.
+pub fn devtools_call_tree(
+    bytes: &[u8],
+    options: &ReadOptions,
+    query: &CallTreeQuery,
+) -> Result<CallTree, CallTreeError> {
+    let bytes = compression::decompress(bytes, options.max_size)?;
+    let format = FORMATS.iter().find(|format| (format.sniff)(&bytes));
+    match format.map(|format| format.name) {
+        Some("chrome") => {
+            let table = chrome::events::EventTable::read(&bytes)?;
+            chrome::calltree::call_tree(CallTreeSource::Trace(&table), query)
+        }
+        Some("cpuprofile") => chrome::calltree::call_tree(CallTreeSource::CpuProfile(json_keys::start(&bytes)), query),
+        _ => Err(CallTreeError::OtherFormat),
+    }
 }
 
 fn unknown_format(bytes: &[u8]) -> ReadError {

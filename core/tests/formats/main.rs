@@ -1,6 +1,7 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
 mod chrome;
+mod chrome_calltree;
 mod chrome_flows;
 mod collapsed;
 mod cpuprofile;

@@ -1,8 +1,10 @@
 //! Chrome traces: the JSON of trace events that browsers, Node, PyTorch, bazel, `tracing-chrome` and many others write.
 
+pub mod calltree;
 pub mod events;
 pub mod flows;
 
+mod arguments;
 mod async_track;
 mod colors;
 mod notes;

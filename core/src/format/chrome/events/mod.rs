@@ -288,8 +288,13 @@ impl<'a> EventTable<'a> {
 
     /// The last field `key` of event `row`, as written.
     pub fn field(&self, row: usize, key: &str) -> Option<&'a [u8]> {
+        self.value(row, key).map(Value::written)
+    }
+
+    /// The same as a value.
+    pub(super) fn value(&self, row: usize, key: &str) -> Option<Value<'a>> {
         let is_meant = |name: &Text<'_>| name.raw == key.as_bytes();
-        self.fields(row).into_iter().rev().find(|(name, _)| is_meant(name)).map(|(_, value)| value.written())
+        self.fields(row).into_iter().rev().find(|(name, _)| is_meant(name)).map(|(_, value)| value)
     }
 
     /// All fields of event `row`, from its text.

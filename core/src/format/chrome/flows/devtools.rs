@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Unbound, value};
+use super::Unbound;
 use crate::format::chrome::events::{EventFlags, EventTable, Scalar, TextId};
 use crate::format::chrome::scan::Value;
 
@@ -229,7 +229,7 @@ impl<'a> Times<'a> {
     }
 
     fn key(&mut self, table: &EventTable<'a>, row: usize, own: u32) -> Key {
-        let value = match value(table, row, "ts") {
+        let value = match table.value(row, "ts") {
             None => return Key::Missing,
             Some(Value::Object(_) | Value::Array(_)) => return Key::Object(own),
             Some(value) => value,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{DevToolsFlows, value};
+use super::DevToolsFlows;
 use crate::format::chrome::events::{EventTable, TextId};
 use crate::format::chrome::scan::Value;
 
@@ -31,7 +31,7 @@ pub fn devtools_json(table: &EventTable<'_>, found: &DevToolsFlows) -> String {
 
 fn write_event(table: &EventTable<'_>, row: usize, out: &mut String) {
     let text = |text: Option<TextId>| text.map_or_else(|| "null".to_owned(), |text| quoted(table.text(text)));
-    let value = |key| value(table, row, key).map_or_else(|| "null".to_owned(), sound);
+    let value = |key| table.value(row, key).map_or_else(|| "null".to_owned(), sound);
     let (name, category) = (text(table.name[row]), text(table.category[row]));
     let [phase, time, pid, tid] = ["ph", "ts", "pid", "tid"].map(value);
     write!(out, "{{\"name\":{name},\"cat\":{category},\"ph\":{phase},\"ts\":{time},\"pid\":{pid},\"tid\":{tid}}}")

@@ -11,9 +11,7 @@ mod json;
 pub use devtools::{DevToolsFlow, DevToolsFlows, devtools};
 pub use json::devtools_json;
 
-use super::events::EventTable;
 use super::notes;
-use super::scan::Value;
 use crate::format::import_report::Note;
 
 /// Why a phase of a flow is in no flow.
@@ -57,9 +55,4 @@ impl Unbound {
 /// there was a way to say it.
 pub(super) fn means_around(category: &str) -> bool {
     ["input", "ipc.flow"].iter().any(|part| category.contains(part))
-}
-
-/// The last field `key` of event `row`.
-fn value<'a>(table: &EventTable<'a>, row: usize, key: &str) -> Option<Value<'a>> {
-    table.fields(row).into_iter().rev().find(|(name, _)| name.raw == key.as_bytes()).map(|(_, value)| value)
 }

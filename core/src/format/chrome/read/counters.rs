@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Reader;
-use super::args::{Arguments, number};
+use crate::format::chrome::arguments::{Arguments, number};
 use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::model::{Counter, CounterDisplay, CounterGraph, ProcessId, StringId, Time};

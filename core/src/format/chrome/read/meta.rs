@@ -1,7 +1,7 @@
 //! What the keys beside the events say about a trace.
 
 use super::Reader;
-use super::args::Arguments;
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::EventTable;
 use crate::format::chrome::scan::Value;
 use crate::format::chrome::time::nanos_of_micros;

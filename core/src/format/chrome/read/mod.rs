@@ -18,6 +18,7 @@ use self::categories::Categories;
 use self::nest::Span;
 use self::stacks::StackFrames;
 use self::tracks::Tracks;
+use super::arguments::Arguments;
 use super::events::{EventTable, TimeForm};
 use super::notes;
 use super::scan::Value;
@@ -172,7 +173,7 @@ impl<'t, 'a> Reader<'t, 'a> {
 
     fn add_frames_of_metadata(&mut self, row: usize) {
         if self.table.name[row].is_some_and(|name| self.table.text(name) == "stackFrames") {
-            let args = args::Arguments::of(self.table.args(row).unwrap_or_default());
+            let args = Arguments::of(self.table.args(row).unwrap_or_default());
             if let Some(Value::Object(frames)) = args.get("stackFrames") {
                 self.frames.add(frames);
             }

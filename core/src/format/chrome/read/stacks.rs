@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use super::Reader;
-use super::args::Arguments;
 use super::tracks::os_id;
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::{EventFlags, Scalar};
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};

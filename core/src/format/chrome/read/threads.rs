@@ -3,6 +3,7 @@
 use super::nest::{self, Span};
 use super::pair::{Closed, OpenSpans};
 use super::{Anchor, Reader};
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::{Scalar, TextId};
 use crate::format::chrome::notes;
 use crate::format::import_report::Note;
@@ -187,7 +188,7 @@ impl Reader<'_, '_> {
             };
             last = span.end;
             let (start, duration) = (Time(span.start), Nanos(span.end.saturating_sub(span.start)));
-            let args = super::args::Arguments::of(self.table.args(row).unwrap_or_default());
+            let args = Arguments::of(self.table.args(row).unwrap_or_default());
             let mut string = |key: &str| args.text(key).map(|text| self.builder.string(&text));
             let (syscall, target) = (string("syscall"), string("target").or_else(|| string("blocked_function")));
             let wait = Wait { start, duration, stack: None, reason, syscall, target, inferred: false };

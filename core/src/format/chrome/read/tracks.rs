@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Reader;
-use super::args::Arguments;
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::{EventFlags, EventTable, Scalar, ThreadIds};
 use crate::format::chrome::notes;
 use crate::format::room::most_threads;

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Reader;
-use super::args::Arguments;
+use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::Scalar;
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
