@@ -14,8 +14,8 @@ pub enum PictureKind {
 /// How a picture is to look, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct PictureFlags {
-    /// In a screenshot, which table is shown: functions (the default) or call-tree. In an export, what is drawn:
-    /// flame-chart (the default) or timeline
+    /// In a screenshot, which table is shown: functions (the default), call-tree or slices. In an export, what is
+    /// drawn: flame-chart (the default) or timeline
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
     /// Its size in points
