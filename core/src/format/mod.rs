@@ -170,7 +170,7 @@ pub struct ReadOptions {
     pub max_size: u64,
     /// What the phases of a trace's flows are bound to.
     pub flow_binding: FlowBinding,
-    /// The [name](Format::name) of the format that the file is [named](named) for: what it is taken for where its content
+    /// The [name](Format::name) of the format that the file is [named] for: what it is taken for where its content
     /// looks like none, and can be that.
     pub named: Option<&'static str>,
 }
