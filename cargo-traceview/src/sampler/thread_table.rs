@@ -74,8 +74,8 @@ pub(crate) struct Thread {
     pub(crate) rest_until: i64,
     /// Until when it was held last for something else than a look at it (a signal, a start of another thread).
     pub(crate) held_until: i64,
-    /// Whether its name was read since it started.
-    pub(crate) named: bool,
+    /// How often it was sampled since it started, as far as its name is read at samples.
+    pub(crate) naming_samples: u8,
     /// Whether its name was read while it slept, too: threads are named after they start, and can end unseen.
     pub(crate) named_asleep: bool,
     /// What the last look or stop found.
@@ -149,7 +149,7 @@ impl Thread {
             hurries: 0,
             rest_until: 0,
             held_until: 0,
-            named: false,
+            naming_samples: 0,
             named_asleep: false,
             looked: LastLook { at: 0, sched: SchedStat::default(), had_cpu: false, ready_since: None },
             queued_ns: 0,

@@ -91,7 +91,7 @@ impl Tracer<'_> {
             thread.stack_range = (0, 0);
             thread.whole_until = 0;
             thread.windows = StackWindows::default();
-            thread.named = false;
+            thread.naming_samples = 0;
             thread.named_asleep = false;
             if tid == self.root && !self.progress.running.swap(true, Relaxed) {
                 // What the profiler's own child used before it became the program is not the program's.

@@ -20,6 +20,9 @@ const REPORTS_NS: i64 = 10_000_000;
 /// A thread whose CPU the sampler itself takes when it wakes queues for this long, and what it takes to look at it.
 const OWN_DELAY_NS: i64 = 30_000;
 
+/// At the first and at this sample of a thread its name is read.
+const NAMING_SAMPLES: u8 = 5;
+
 /// A tick that starts later than this is late.
 const LATE_NS: i64 = 100_000;
 
@@ -252,8 +255,12 @@ impl Tracer<'_> {
         let cpu_ns = seen.sched.map(|sched| thread.charge_to(sched));
         let time = if stood_still && is_long { wait_start } else { now };
         let wait = (time < now).then(|| thread.activity.queued(time, now, WaitStack::Sample)).flatten();
-        if !std::mem::replace(&mut thread.named, true) {
-            self.send_name(tid);
+        if thread.naming_samples < NAMING_SAMPLES {
+            thread.naming_samples += 1;
+            // The first one can be of a thread that has not come to naming itself yet.
+            if matches!(thread.naming_samples, 1 | NAMING_SAMPLES) {
+                self.send_name(tid);
+            }
         }
         self.progress.samples.fetch_add(1, Relaxed);
         self.send(Event::Sample(Sample { thread: index, time, cpu_ns, snapshot }));
