@@ -10,6 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut written = Vec::new();
     if speedscope::write(&profile, &WriteOptions { off_cpu: true, measure: None }, &mut written).is_ok() {
         let again = speedscope::read(&written).expect("what was written can be read");
-        assert!(again.meta.warnings.is_empty(), "{:?}", again.meta.warnings);
+        // Times at the end of what can be told are out of range again.
+        let is_known = |code: &str| profile.meta.warnings.iter().any(|warning| warning.code == code);
+        let mut new = again.meta.warnings.iter().filter(|warning| !is_known(&warning.code));
+        assert!(new.next().is_none(), "{:?}", again.meta.warnings);
     }
 });
