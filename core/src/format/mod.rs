@@ -12,6 +12,7 @@ pub mod pprof;
 pub mod speedscope;
 
 mod compression;
+mod decimal;
 mod deep_stacks;
 mod foreign;
 mod import_report;

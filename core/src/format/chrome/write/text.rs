@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::format::decimal::digits;
+pub(super) use crate::format::decimal::integer;
 use crate::model::Time;
 
 const FULL: usize = 1 << 16;
@@ -119,14 +121,6 @@ pub(super) fn micros(buffer: &mut Vec<u8>, nanos: i64) {
     }
 }
 
-/// Appends a whole number.
-pub(super) fn integer(buffer: &mut Vec<u8>, value: i64) {
-    if value < 0 {
-        buffer.push(b'-');
-    }
-    digits(buffer, value.unsigned_abs());
-}
-
 /// Appends a double with all its digits; what JSON has no number for as a string.
 pub(super) fn float(buffer: &mut Vec<u8>, value: f64) {
     match serde_json::Number::from_f64(value) {
@@ -138,20 +132,6 @@ pub(super) fn float(buffer: &mut Vec<u8>, value: f64) {
 /// Appends `"0x…"`.
 pub(super) fn hexadecimal(buffer: &mut Vec<u8>, value: u64) {
     buffer.extend_from_slice(format!("\"0x{value:x}\"").as_bytes());
-}
-
-fn digits(buffer: &mut Vec<u8>, mut value: u64) {
-    let mut text = [0; 20];
-    let mut start = text.len();
-    loop {
-        start -= 1;
-        text[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    buffer.extend_from_slice(&text[start..]);
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::axis::What;
-use super::text::{Text, digits};
+use super::text::Text;
 use crate::analysis::WaitKind;
 use crate::format::WriteError;
+use crate::format::decimal::digits;
 use crate::format::json_value::Number;
 use crate::model::{FrameId, Profile, StackId, StringId};
 

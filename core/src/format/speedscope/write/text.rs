@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::format::WriteError;
+use crate::format::decimal::integer;
 use crate::format::json_value::Number;
 
 const FULL: usize = 1 << 16;
@@ -50,13 +51,7 @@ impl<'a> Text<'a> {
 
     pub(super) fn number(&mut self, number: Number) -> Result<(), WriteError> {
         match number {
-            Number::Integer(value) => match u64::try_from(value) {
-                Ok(value) => digits(&mut self.buffer, value),
-                Err(_) => {
-                    self.buffer.push(b'-');
-                    digits(&mut self.buffer, value.unsigned_abs());
-                }
-            },
+            Number::Integer(value) => integer(&mut self.buffer, value),
             Number::Float(_) => serde_json::to_writer(&mut self.buffer, &number)?,
         }
         Ok(())
@@ -67,21 +62,6 @@ impl<'a> Text<'a> {
         self.buffer.clear();
         Ok(())
     }
-}
-
-/// Appends `value` in decimal.
-pub(super) fn digits(buffer: &mut Vec<u8>, mut value: u64) {
-    let mut text = [0; 20];
-    let mut start = text.len();
-    loop {
-        start -= 1;
-        text[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    buffer.extend_from_slice(&text[start..]);
 }
 
 #[cfg(test)]
