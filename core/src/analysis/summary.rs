@@ -7,7 +7,7 @@ use super::filter::Selection;
 use super::stack_values::StackValues;
 use super::waits::WaitKind;
 use crate::model::{
-    FunctionKind, LibraryId, Nanos, Profile, StackId, StringId, Thread, ThreadId, ThreadUsage, WaitReason,
+    FunctionKind, LibraryId, Nanos, Profile, StackId, StringId, Thread, ThreadId, ThreadUsage, WaitReason, file_name,
 };
 
 /// What a whole profile comes to.
@@ -139,10 +139,6 @@ pub fn own_binary(profile: &Profile) -> Option<LibraryId> {
         let found = profile.libraries.iter().position(|library| file_name(profile.string(library.path)) == name);
         found.map(LibraryId::new)
     })
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// How complete the stacks of samples are.

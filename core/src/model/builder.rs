@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::check::{self, Invalid};
+use super::library;
 use super::row_index::RowIndex;
 use super::stack_index::StackIndex;
 use super::stack_merge;
@@ -162,8 +163,7 @@ impl ProfileBuilder {
 
     /// A library of which nothing but its path is known, to be added. It is called as the file.
     pub fn library_at(&mut self, path: &str) -> Library {
-        let file = path.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or(path);
-        let (path, name, none) = (self.string(path), self.string(file), self.string(""));
+        let (path, name, none) = (self.string(path), self.string(library::file_name(path)), self.string(""));
         Library {
             name,
             path,

@@ -24,6 +24,11 @@ pub struct Library {
     pub symbols: SymbolStatus,
 }
 
+/// What a file at `path` is called: the last part; all of a path that ends in a slash.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
+}
+
 /// Where the names of a library's functions came from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SymbolStatus {

@@ -52,6 +52,7 @@ pub use ids::{
     ValueTypeId,
 };
 pub use kept::Kept;
+pub(crate) use library::file_name;
 pub use library::{Library, Mapping, SymbolStatus};
 pub use marker::{
     Field, FieldValue, Marker, MarkerField, MarkerGraph, MarkerOrigin, MarkerSchema, MarkerTable, MarkerTiming,

@@ -8,7 +8,7 @@ use super::super::room::Room;
 use super::frame_line::{FrameLine, SourceLine};
 use crate::model::{
     Frame, FrameId, Function, FunctionKind, LibraryId, ProfileBuilder, Resource, ResourceId, ResourceKind, Source,
-    StackId, StandardCategory,
+    StackId, StandardCategory, file_name,
 };
 
 const NOT_UTF8: Note =
@@ -150,11 +150,6 @@ fn is_of_system(path: &str) -> bool {
         return false;
     };
     rest.rsplit_once('/').is_none_or(|(folder, _)| folder.contains("-linux-") && !folder.contains('/'))
-}
-
-/// The last part of a path; all of `[kernel.kallsyms]`.
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 #[cfg(test)]

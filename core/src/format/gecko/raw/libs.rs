@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::super::schema::{self, Row, Str};
 use super::schema::Lib;
+use crate::model::file_name;
 
 /// The libraries of one process in the order of their addresses.
 pub(super) struct Libs<'a> {
@@ -84,8 +85,8 @@ pub(super) fn processed<'a>(lib: &Lib<'a>, version: u64, abi: Option<&Str<'a>>) 
 
 fn behind_last_slash<'a>(path: &Cow<'a, str>) -> Cow<'a, str> {
     match path {
-        Cow::Borrowed(path) => Cow::Borrowed(path.rsplit('/').next().unwrap_or(path)),
-        Cow::Owned(path) => Cow::Owned(path.rsplit('/').next().unwrap_or(path).to_owned()),
+        Cow::Borrowed(path) => Cow::Borrowed(file_name(path)),
+        Cow::Owned(path) => Cow::Owned(file_name(path).to_owned()),
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn program_name(profile: &Profile) -> &str {
         }
         None => program(profile),
     };
-    path.rsplit('/').next().unwrap_or(path)
+    model::file_name(path)
 }
 
 /// The program as it was started, where its file is not known.
@@ -221,4 +221,37 @@ impl Table<'_, '_> {
 /// The first page behind the one with `address`.
 fn page_behind(address: u64) -> u64 {
     (address - address % PAGE).saturating_add(PAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ProfileBuilder;
+
+    /// Found by fuzzing: processes of such a program were given a name of their own.
+    #[test]
+    fn a_program_whose_path_ends_in_a_slash_is_called_by_all_of_it() {
+        let mut builder = ProfileBuilder::new();
+        let library = builder.library_at("/srv/app/");
+        let mapping = model::Mapping {
+            process: model::ProcessId::new(0),
+            library: builder.add_library(library),
+            start: 0,
+            end: 10,
+            file_offset: 0,
+            base: None,
+            from: model::Time::ZERO,
+            until: None,
+        };
+        let (name, process) = (builder.string("/srv/app/"), mapping.process);
+        let (parent, start, end, exit) = (None, None, None, None);
+        let pid = model::OsId::Number(1);
+        assert_eq!(
+            builder.add_process(model::Process { pid, parent, name, command_line: Vec::new(), start, end, exit }),
+            process
+        );
+        builder.add_mapping(mapping);
+        let profile = builder.finish().expect("a process and its library keep the rules");
+        assert_eq!(program_name(&profile), profile.string(profile.libraries[0].name));
+    }
 }
