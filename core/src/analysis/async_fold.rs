@@ -21,7 +21,7 @@ pub fn fold_async(profile: &Profile) -> Profile {
     let mut builder = ProfileBuilder::with_stacks_to_replace(profile);
     let frames: Vec<FrameId> = body_frames(profile, &mut builder);
     let mut folding = Folding { profile, nodes: &nodes, builder: &mut builder, frames: &frames, kept: Vec::new() };
-    let stacks = folding.stacks();
+    let stacks: Vec<_> = folding.stacks().into_iter().map(Some).collect();
     builder.replace_stacks(&stacks);
     builder.finish().expect("stacks were replaced by stacks that the builder made")
 }

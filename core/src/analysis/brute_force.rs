@@ -15,7 +15,7 @@ use crate::model::{FunctionId, Profile, StackId, ThreadId, Time, TimeRange};
 
 /// What to build a profile of. Small numbers of everything, so that all coincidences occur.
 #[derive(Clone, Debug)]
-struct Plan {
+pub(super) struct Plan {
     /// Frames: function and line.
     stacks: Vec<Vec<(u8, u8)>>,
     threads: Vec<ThreadPlan>,
@@ -30,7 +30,7 @@ struct ThreadPlan {
     waits: Vec<(u8, u8, Option<u8>, bool)>,
 }
 
-fn plans() -> impl Strategy<Value = Plan> {
+pub(super) fn plans() -> impl Strategy<Value = Plan> {
     let stacks = vec(vec((0..5_u8, 0..3_u8), 1..9), 1..12);
     let samples = vec((0..5_u8, option::weighted(0.9, any::<u8>()), option::weighted(0.9, 0..4_u8)), 0..30);
     let waits = vec((0..5_u8, 0..5_u8, option::of(any::<u8>()), any::<bool>()), 0..10);
@@ -51,7 +51,7 @@ fn selections() -> impl Strategy<Value = Selection> {
     (range, threads).prop_map(|(range, threads)| Selection { range, threads, label_sets: None })
 }
 
-fn build(plan: &Plan) -> Profile {
+pub(super) fn build(plan: &Plan) -> Profile {
     let mut fixture = Fixture::new();
     let stacks: Vec<StackId> = plan
         .stacks

@@ -2,8 +2,8 @@
 //!
 //! The usual way is `Selection` + [`Measure`] → [`StackValues`] (one pass over the samples), of which
 //! [`StackValues::retain`] keeps what is searched for → [`call_tree()`], [`InvertedTree`], [`functions()`],
-//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A transform as [`fold_async`] or
-//! [`slices_as_samples`] comes before all that: it makes another profile.
+//! [`crate_shares`], [`groups()`] (passes over the stacks, none of them recursive). A [`Transform`],
+//! [`fold_async`] and [`slices_as_samples`] come before all that: they make another profile.
 
 mod amount;
 mod async_fold;
@@ -24,6 +24,7 @@ mod slice_list;
 mod slices;
 mod stack_values;
 mod summary;
+mod transform;
 mod tree;
 mod waits;
 mod whole;
@@ -53,6 +54,7 @@ pub use slice_list::{SliceList, SliceRow, slice_list};
 pub use slices::slices_as_samples;
 pub use stack_values::{MeasureError, StackValues, StackWaits};
 pub use summary::{CutStacks, Summary, ThreadActivity, WaitTotal, own_binary, samples_of};
+pub use transform::Transform;
 pub use tree::{Callee, GrowingTree, Node, NodeId, Tree};
 pub use waits::{TargetKind, WaitKind};
 pub use whole::Whole;

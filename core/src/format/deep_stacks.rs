@@ -108,16 +108,17 @@ impl Kept {
         let function = builder.function(Function { kind: FunctionKind::Unsymbolized, ..Function::named(name) });
         let missing = builder.frame(Frame::of(function));
         let callers = &profile.stacks.prefix;
-        let mut new: Vec<StackId> = Vec::with_capacity(callers.len());
+        let mut new: Vec<Option<StackId>> = Vec::with_capacity(callers.len());
         // Of each stack with missing frames the part that ends in the frame that says so.
         let mut ends: Vec<Option<StackId>> = Vec::with_capacity(callers.len());
         for (row, (caller, frame)) in callers.iter().zip(&profile.stacks.frame).enumerate() {
             let end = caller.filter(|_| self.is_deep(depths[row])).map(|caller| match ends[caller.index()] {
                 Some(end) => end,
-                None => builder.stack(callers[caller.index()].map(|kept| new[kept.index()]), missing),
+                None => builder.stack(callers[caller.index()].and_then(|kept| new[kept.index()]), missing),
             });
             ends.push(end);
-            new.push(builder.stack(end.or_else(|| caller.map(|caller| new[caller.index()])), *frame));
+            let caller = end.or_else(|| caller.and_then(|caller| new[caller.index()]));
+            new.push(Some(builder.stack(caller, *frame)));
         }
         builder.replace_stacks(&new);
         builder.finish().expect("other stacks of the same frames break no rule")

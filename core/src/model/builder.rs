@@ -86,11 +86,12 @@ impl ProfileBuilder {
         builder
     }
 
-    /// Replaces the stacks that samples, waits and markers carry by those in `stacks`, by their old ids.
+    /// Replaces the stacks that samples, waits, markers and allocations carry by those in `stacks`, by their old ids; `None`
+    /// leaves them without one.
     ///
     /// # Panics
-    /// If there is none for a stack that is in use.
-    pub fn replace_stacks(&mut self, stacks: &[StackId]) {
+    /// If `stacks` ends before a stack that is in use.
+    pub fn replace_stacks(&mut self, stacks: &[Option<StackId>]) {
         for thread in &mut self.tables.threads {
             let columns = [
                 &mut thread.samples.stack,
@@ -99,8 +100,8 @@ impl ProfileBuilder {
                 &mut thread.native_allocations.stack,
                 &mut thread.script_allocations.stack,
             ];
-            for stack in columns.into_iter().flatten().flatten() {
-                *stack = stacks[stack.index()];
+            for stack in columns.into_iter().flatten() {
+                *stack = stack.and_then(|stack| stacks[stack.index()]);
             }
         }
     }

@@ -37,6 +37,28 @@ impl SampleTable {
         self.stack.is_empty()
     }
 
+    /// Takes the samples away of which `keep` is false. Where they have times they stay, without stack and CPU time, as
+    /// moments at which nothing ran: what stands next to them stands for the same time as before.
+    pub fn drop_unless(&mut self, keep: impl Fn(usize) -> bool) {
+        let kept: Vec<bool> = (0..self.len()).map(keep).collect();
+        if !self.time.is_empty() {
+            for row in (0..kept.len()).filter(|row| !kept[*row]) {
+                self.stack[row] = None;
+                if let Some(cpu) = self.cpu.get_mut(row).filter(|cpu| cpu.get().is_some()) {
+                    *cpu = CpuDelta::new(Nanos::ZERO);
+                }
+            }
+            return;
+        }
+        let Self { time: _, stack, weight, weight_unit: _, cpu, values, labels, flags } = self;
+        retain_rows(stack, &kept);
+        retain_rows(cpu, &kept);
+        retain_rows(labels, &kept);
+        retain_rows(flags, &kept);
+        weight.retain_rows(&kept);
+        values.iter_mut().for_each(|column| column.values.retain_rows(&kept));
+    }
+
     /// CPU time of sample `row`, where known.
     pub fn cpu_of(&self, row: usize) -> Option<Nanos> {
         self.cpu.get(row).and_then(|cpu| cpu.get())
@@ -120,6 +142,15 @@ impl Values {
         }
     }
 
+    /// Keeps the entries of which `kept` is true.
+    fn retain_rows(&mut self, kept: &[bool]) {
+        match self {
+            Self::Ones => {}
+            Self::Integer(values) => retain_rows(values, kept),
+            Self::Float(values) => retain_rows(values, kept),
+        }
+    }
+
     /// How many entries are stored; `None` when the column fits any length.
     pub fn stored_len(&self) -> Option<usize> {
         match self {
@@ -152,6 +183,12 @@ pub struct ValueColumn {
     pub value_type: ValueTypeId,
     /// One number for each sample.
     pub values: Values,
+}
+
+/// Keeps the entries of a column of which `kept` is true; an optional column may be empty.
+pub(super) fn retain_rows<T>(column: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    column.retain(|_| kept.next().is_some_and(|kept| *kept));
 }
 
 /// What a [`ValueColumn`] counts, for example `alloc_space` in `bytes`.

@@ -1,6 +1,7 @@
 //! Waits: when a thread was not running, and why.
 
 use super::ids::{StackId, StringId};
+use super::sample::retain_rows;
 use super::time::{Nanos, Time};
 
 /// The off-CPU spans of one thread, one a row, in order of their starts. They are no samples.
@@ -80,6 +81,19 @@ impl WaitTable {
     /// All rows.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Wait> {
         (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// Keeps the waits of which `keep` is true.
+    pub fn retain(&mut self, keep: impl Fn(Wait) -> bool) {
+        let kept: Vec<bool> = self.iter().map(keep).collect();
+        let Self { start, duration, stack, reason, syscall, target, inferred } = self;
+        retain_rows(start, &kept);
+        retain_rows(duration, &kept);
+        retain_rows(stack, &kept);
+        retain_rows(reason, &kept);
+        retain_rows(syscall, &kept);
+        retain_rows(target, &kept);
+        retain_rows(inferred, &kept);
     }
 
     /// Adds a row at the end.
