@@ -103,6 +103,17 @@ fn a_long_text_is_a_comment_once() {
     assert_eq!(warning.map(|warning| (warning.count, warning.first.as_deref())), Some((99_999, Some("comment 1"))));
 }
 
+/// Found by fuzzing: both were kept, and one of them when the profile was written and read again.
+#[test]
+fn two_rows_of_one_text_are_one_comment() {
+    const COMMENT: u64 = 13;
+    let profile = read(&file(&["made by hand", "made by hand"]).number(COMMENT, 3).number(COMMENT, 4));
+    assert_eq!(profile.meta.extra.iter().filter(|(_, text)| text == "made by hand").count(), 1);
+    let warnings: Vec<(&str, u64)> =
+        profile.meta.warnings.iter().map(|warning| (warning.code.as_ref(), warning.count)).collect();
+    assert_eq!(warnings, [("comments-left-out", 1)]);
+}
+
 #[test]
 fn a_long_name_of_a_library_is_not_copied_for_each_address() {
     let long = "é".repeat(500_000);

@@ -97,13 +97,15 @@ impl Head {
             maker.report.note(ODD_DURATION, || format!("duration_nanos: {}", self.duration_nanos));
         }
         self.read_period(&mut meta, maker);
-        let mut known = FxHashSet::default();
+        let (mut known_rows, mut known) = (FxHashSet::default(), FxHashSet::default());
         for (index, row) in self.comments.iter().enumerate() {
-            if known.len() == MOST_COMMENTS || !known.insert(*row) {
+            let is_other = known_rows.len() < MOST_COMMENTS && known_rows.insert(*row);
+            let comment = is_other.then(|| maker.texts.noted(*row, &mut maker.report).into_owned());
+            // Two rows may have the same text.
+            let Some(comment) = comment.filter(|comment| known.insert(comment.clone())) else {
                 maker.report.note(COMMENTS_LEFT_OUT, || format!("comment {index}"));
                 continue;
-            }
-            let comment = maker.texts.noted(*row, &mut maker.report).into_owned();
+            };
             if !read_own(&comment, &mut meta) {
                 meta.extra.push((COMMENT.to_owned(), comment));
             }
