@@ -1,11 +1,11 @@
 //! What a person does, as values: panels and menus say [`Action`]s, and [`State`] is the only place that carries them
 //! out, so that each can be undone.
 
-use traceview_core::analysis::{Measure, default_measure};
+use traceview_core::analysis::{Measure, Transform, default_measure};
 use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
 
 use crate::document::Document;
-use crate::selection::{Picked, PickedKind, Selection};
+use crate::selection::{Picked, Selection};
 
 /// A change to what is looked at or selected.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,12 +34,25 @@ pub enum Action {
     Search(String),
     /// Count this in the tables.
     Measure(Measure),
-    /// Show async functions without runtime, wrappers and `poll`, or as they are again.
-    FoldAsync(bool),
+    /// Change the stacks, besides the changes that were made before.
+    Transform(Transform),
+    /// Take back all changes of stacks but the first so many.
+    KeepTransforms(usize),
     /// Put this text on the clipboard.
     Copy(String),
     /// Show this tab of tables, by the name it has in [`PANELS`](crate::panels::PANELS).
     ShowTable(&'static str),
+}
+
+impl Action {
+    /// Whether it names stacks or functions, whose ids transforms change.
+    pub fn is_of_stacks(&self) -> bool {
+        match self {
+            Self::SelectFunction(Some(_)) | Self::Transform(_) => true,
+            Self::Pick(Some(picked)) | Self::JumpTo(picked) => picked.is_of_stacks(),
+            _ => false,
+        }
+    }
 }
 
 /// The selection with its history.
@@ -164,7 +177,8 @@ impl State {
             Action::ShowChain(chain) => selection.chain = *chain,
             Action::Search(text) => selection.search.clone_from(text),
             Action::Measure(measure) => selection.measure = *measure,
-            Action::FoldAsync(fold) => selection.fold_async(*fold),
+            Action::Transform(transform) => selection.transform(transform),
+            Action::KeepTransforms(kept) => selection.keep_transforms(*kept),
             Action::Copy(_) | Action::ShowTable(_) => {}
         }
     }
@@ -178,12 +192,25 @@ impl Selection {
         }
     }
 
-    /// What is selected by its place on a stack, or by a name that it may have only there, is not selected any more.
-    fn fold_async(&mut self, fold: bool) {
-        if self.fold_async != fold {
-            self.fold_async = fold;
-            self.function = None;
-            self.picked = self.picked.filter(|picked| !matches!(picked.what, PickedKind::Box(_)));
+    /// The selected function stays: it keeps its id. It may have another one as an async function, and none if it is left out.
+    fn transform(&mut self, transform: &Transform) {
+        if self.transforms.contains(transform) {
+            return;
+        }
+        self.transforms.push(transform.clone());
+        self.picked = self.picked.filter(|picked| !picked.is_of_stacks());
+        self.function = self.function.filter(|function| match transform {
+            Transform::FoldAsync => false,
+            Transform::MergeFunction(gone) | Transform::DropFunction(gone) => gone != function,
+            _ => true,
+        });
+    }
+
+    /// The selected function may be one that a transform made.
+    fn keep_transforms(&mut self, kept: usize) {
+        if kept < self.transforms.len() {
+            self.transforms.truncate(kept);
+            *self = self.without_stacks();
         }
     }
 
@@ -223,6 +250,7 @@ fn clamp(range: TimeRange, extent: TimeRange) -> TimeRange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::selection::PickedKind;
 
     fn range(start: i64, end: i64) -> TimeRange {
         TimeRange { start: Time(start), end: Time(end) }
@@ -327,15 +355,22 @@ mod tests {
             [PickedKind::Box(traceview_core::model::StackId::new(3)), PickedKind::Wait(0)].map(picked);
         state.apply(&Action::Pick(Some(on_stack)), 0.0);
         state.apply(&Action::SelectFunction(Some(FunctionId::new(3))), 0.0);
-        state.apply(&Action::FoldAsync(true), 1.0);
+        state.apply(&Action::Transform(Transform::FoldAsync), 1.0);
         let selection = state.selection();
-        assert_eq!((selection.picked, selection.function, selection.fold_async), (None, None, true));
+        assert_eq!((selection.picked, selection.function), (None, None));
+        assert_eq!(selection.transforms, [Transform::FoldAsync]);
         state.undo();
         let selection = state.selection();
-        assert_eq!((selection.picked, selection.fold_async), (Some(on_stack), false));
+        assert_eq!((selection.picked, selection.transforms.len()), (Some(on_stack), 0));
         state.apply(&Action::Pick(Some(wait)), 2.0);
-        state.apply(&Action::FoldAsync(true), 3.0);
-        assert_eq!(state.selection().picked, Some(wait), "waits are the same");
+        state.apply(&Action::Transform(Transform::FocusFunction(FunctionId::new(3))), 3.0);
+        let selection = state.selection();
+        assert_eq!((selection.picked, selection.function), (None, Some(FunctionId::new(3))), "it keeps its id");
+        state.apply(&Action::Transform(Transform::DropFunction(FunctionId::new(3))), 4.0);
+        state.apply(&Action::Transform(Transform::FocusFunction(FunctionId::new(3))), 5.0);
+        assert_eq!((state.selection().function, state.selection().transforms.len()), (None, 2), "not twice");
+        state.apply(&Action::KeepTransforms(1), 6.0);
+        assert_eq!(state.selection().transforms.len(), 1);
     }
 
     #[test]

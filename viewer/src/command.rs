@@ -27,7 +27,6 @@ pub enum Command {
     FollowForward,
     FollowBack,
     WholeChain,
-    FoldAsync,
     Find,
     FindNext,
     FindPrevious,
@@ -36,6 +35,20 @@ pub enum Command {
     CountWall,
     CountOffCpu,
     CountSamples,
+    FoldAsync,
+    OnlyOwnCode,
+    FocusFunction,
+    FocusSelf,
+    MergeFunction,
+    CollapseFunction,
+    CollapseRecursion,
+    CollapseDirectRecursion,
+    CollapseLibrary,
+    DropFunction,
+    OnlyCategory,
+    DropCategory,
+    OnlyWithinMatches,
+    ResetStacks,
     NextPanel,
     SystemTheme,
     LightTheme,
@@ -54,6 +67,8 @@ pub enum Menu {
     View,
     /// What is counted.
     Count,
+    /// What stacks are made of.
+    Stacks,
     /// Help.
     Help,
 }
@@ -71,7 +86,7 @@ pub struct Shortcut {
 
 impl Menu {
     /// All of them, from left to right.
-    pub const ALL: [Self; 4] = [Self::File, Self::View, Self::Count, Self::Help];
+    pub const ALL: [Self; 5] = [Self::File, Self::View, Self::Count, Self::Stacks, Self::Help];
 
     /// What it is called.
     pub const fn title(self) -> &'static str {
@@ -79,6 +94,7 @@ impl Menu {
             Self::File => "File",
             Self::View => "View",
             Self::Count => "Count",
+            Self::Stacks => "Stacks",
             Self::Help => "Help",
         }
     }
@@ -100,7 +116,7 @@ const fn row(command: Command, menu: Menu, label: &'static str, help: &'static s
 /// The one table of commands, in the order of menus and help.
 const ROWS: &[Row] = {
     use Command as C;
-    use Menu::{Count, File, Help, View};
+    use Menu::{Count, File, Help, Stacks, View};
     &[
         row(C::Open, File, "Open…", "Open another profile", &[command(Key::O)]),
         row(C::Reload, File, "Reload", "Read the file again", &[command(Key::R), plain(Key::F5)]),
@@ -183,13 +199,6 @@ const ROWS: &[Row] = {
             "Draw all that came of the selected marker or slice and all that it came of, or only its neighbours again",
             &[plain(Key::C)],
         ),
-        row(
-            C::FoldAsync,
-            View,
-            "Fold async functions",
-            "Show who awaits whom, without runtime, wrappers and poll, or all of it again",
-            &[plain(Key::T)],
-        ),
         row(C::Find, View, "Search", "Search for functions", &[command(Key::F), plain(Key::Slash)]),
         row(C::FindNext, View, "Next match", "Go to the next match in the chart", &[plain(Key::F3)]),
         row(C::FindPrevious, View, "Previous match", "Go to the match before it in the chart", &[shift(Key::F3)]),
@@ -203,6 +212,98 @@ const ROWS: &[Row] = {
         row(C::CountWall, Count, "Wall time", "Count the time that code ran or waited", &[]),
         row(C::CountOffCpu, Count, "Off-CPU time", "Count the time that code waited", &[]),
         row(C::CountSamples, Count, "Samples", "Count samples instead of time", &[]),
+        row(
+            C::FoldAsync,
+            Stacks,
+            "Fold async functions",
+            "Show who awaits whom, without runtime, wrappers and poll, or all of it again",
+            &[plain(Key::T)],
+        ),
+        row(
+            C::OnlyOwnCode,
+            Stacks,
+            "Only my code",
+            "Leave out all functions but those of the workspace; their time is that of the callers there",
+            &[alt(Key::O)],
+        ),
+        row(
+            C::FocusFunction,
+            Stacks,
+            "Focus on function",
+            "Begin stacks with the selected function; drop the samples without it",
+            &[alt(Key::F)],
+        ),
+        row(
+            C::FocusSelf,
+            Stacks,
+            "Focus on self",
+            "Drop the samples that were not taken in the selected function itself",
+            &[alt(Key::S)],
+        ),
+        row(
+            C::MergeFunction,
+            Stacks,
+            "Leave function out",
+            "Merge the selected function into its callers: its own time is theirs",
+            &[alt(Key::M)],
+        ),
+        row(
+            C::CollapseFunction,
+            Stacks,
+            "Collapse function",
+            "Leave out all that the selected function calls; that time is its own",
+            &[alt(Key::C)],
+        ),
+        row(
+            C::CollapseRecursion,
+            Stacks,
+            "Collapse recursion",
+            "Make one call of all calls of the selected function on a stack",
+            &[alt(Key::R)],
+        ),
+        row(
+            C::CollapseDirectRecursion,
+            Stacks,
+            "Collapse direct recursion",
+            "Make one call of calls of the selected function by itself",
+            &[alt_shift(Key::R)],
+        ),
+        row(
+            C::CollapseLibrary,
+            Stacks,
+            "Collapse library",
+            "Make one function of those that call each other in the library of the selected one",
+            &[alt(Key::L)],
+        ),
+        row(
+            C::DropFunction,
+            Stacks,
+            "Drop samples with function",
+            "Drop the samples that have the selected function on their stack",
+            &[alt(Key::D)],
+        ),
+        row(
+            C::OnlyCategory,
+            Stacks,
+            "Only code of this category",
+            "Leave out all functions that are not of the selected function's category",
+            &[alt(Key::G)],
+        ),
+        row(
+            C::DropCategory,
+            Stacks,
+            "Drop samples in this category",
+            "Drop the samples that were taken in code of the selected function's category",
+            &[alt_shift(Key::G)],
+        ),
+        row(
+            C::OnlyWithinMatches,
+            Stacks,
+            "Only within markers that match",
+            "Drop what happened outside of markers and slices whose names contain what is searched for",
+            &[alt(Key::W)],
+        ),
+        row(C::ResetStacks, Stacks, "All stacks again", "Take back all changes of stacks", &[alt(Key::Num0)]),
         row(C::Palette, Help, "Commands…", "Find a command by its name", &[command_shift(Key::P), plain(Key::F1)]),
         row(C::ShowKeys, Help, "Keys", "Show all keys", &[plain(Key::Questionmark)]),
     ]
@@ -327,6 +428,10 @@ const fn shift(key: Key) -> Shortcut {
 
 const fn alt(key: Key) -> Shortcut {
     shortcut(key, Modifiers::ALT, false)
+}
+
+const fn alt_shift(key: Key) -> Shortcut {
+    shortcut(key, Modifiers { shift: true, ..Modifiers::ALT }, false)
 }
 
 const fn command_shift(key: Key) -> Shortcut {

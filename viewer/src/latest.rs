@@ -50,7 +50,7 @@ impl<T> Latest<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::{Barrier, mpsc};
 
     use super::*;
     use crate::jobs::Jobs;
@@ -59,18 +59,28 @@ mod tests {
     fn the_old_one_stays_until_there_is_a_newer_one() {
         let (sender, woken) = mpsc::channel();
         let jobs = Jobs::in_background(move || sender.send(()).expect("the test waits"));
+        // A job does not end before the test says so.
+        let gate = Arc::new(Barrier::new(2));
         let mut latest = Latest::default();
         let ask = |latest: &mut Latest<i32>, wanted: i32| {
-            latest.update(|it| *it == wanted, || jobs.start("answer", move |_| wanted));
+            let its_gate = Arc::clone(&gate);
+            let answer = move |_: &_| {
+                its_gate.wait();
+                wanted
+            };
+            latest.update(|it| *it == wanted, || jobs.start("answer", answer));
             latest.newest().map(|it| *it)
         };
         assert_eq!(ask(&mut latest, 1), None);
+        gate.wait();
         woken.recv().expect("a job that ends wakes");
         assert_eq!(ask(&mut latest, 1), Some(1));
         assert_eq!(ask(&mut latest, 2), Some(1));
+        gate.wait();
         woken.recv().expect("a job that ends wakes");
         // What is wished for meanwhile is worked on next.
         assert_eq!(ask(&mut latest, 3), Some(2));
+        gate.wait();
         woken.recv().expect("a job that ends wakes");
         assert_eq!(ask(&mut latest, 3), Some(3));
     }

@@ -43,6 +43,7 @@ pub mod scene;
 pub mod search;
 pub mod selection;
 pub mod theme;
+pub mod transforms;
 pub mod view;
 pub mod widget;
 mod window_error;

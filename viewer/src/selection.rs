@@ -1,6 +1,6 @@
 //! What the person has selected: one copy, which all panels show.
 
-use traceview_core::analysis::{self, Measure};
+use traceview_core::analysis::{self, Measure, Transform};
 use traceview_core::model::{FunctionId, MarkerId, Nanos, SliceId, StackId, ThreadId, Time, TimeRange};
 
 /// What is looked at and what is selected. Panels read it; only [`Action`](crate::action::Action)s change it.
@@ -24,8 +24,8 @@ pub struct Selection {
     pub search: String,
     /// What the tables count.
     pub measure: Measure,
-    /// Whether async functions are shown without runtime, wrappers and `poll`. Stacks have other ids then.
-    pub fold_async: bool,
+    /// How stacks are changed, one after the other. Stacks have other ids then.
+    pub transforms: Vec<Transform>,
 }
 
 /// Something with a place in time that was clicked.
@@ -69,7 +69,7 @@ impl Selection {
             chain: false,
             search: String::new(),
             measure: Measure::Cpu,
-            fold_async: false,
+            transforms: Vec::new(),
         }
     }
 
@@ -79,6 +79,12 @@ impl Selection {
         analysis::Selection { range, threads: self.threads.clone(), label_sets: None }
     }
 
+    /// The same where stacks and functions have other ids: what is selected by them is not selected.
+    pub fn without_stacks(&self) -> Self {
+        let picked = self.picked.filter(|picked| !picked.is_of_stacks());
+        Self { picked, function: None, ..self.clone() }
+    }
+
     /// Whether the tables count `thread`.
     pub fn counts(&self, thread: ThreadId) -> bool {
         self.threads.as_ref().is_none_or(|threads| threads.contains(&thread))
@@ -86,6 +92,11 @@ impl Selection {
 }
 
 impl Picked {
+    /// Whether it is known by a stack, or by a row of a table from which transforms take rows.
+    pub fn is_of_stacks(&self) -> bool {
+        matches!(self.what, PickedKind::Box(_) | PickedKind::Wait(_))
+    }
+
     /// Its time.
     pub fn range(&self) -> TimeRange {
         TimeRange { start: self.start, end: self.start + self.duration }

@@ -57,6 +57,9 @@ pub trait Panel {
     /// Draws it and takes its input.
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>);
 
+    /// Forgets what it has made of stacks, functions, samples and waits: all of them have other ids from now on.
+    fn forget_stacks(&mut self);
+
     /// The same as a picture of `size` points without a window; `None` if it is made of widgets.
     fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
         let _ = (size, context);

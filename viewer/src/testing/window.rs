@@ -154,6 +154,10 @@ impl Panel for Box<dyn Panel> {
         self.as_mut().ui(ui, context);
     }
 
+    fn forget_stacks(&mut self) {
+        self.as_mut().forget_stacks();
+    }
+
     fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
         self.as_mut().scene(size, context)
     }

@@ -2,6 +2,7 @@
 
 mod bars;
 mod dialogs;
+mod faces;
 mod open_document;
 mod pages;
 #[cfg(test)]
@@ -9,6 +10,8 @@ mod pictures;
 mod settings;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transform_tests;
 
 pub use settings::{Settings, ThemeChoice};
 

@@ -1,53 +1,37 @@
 //! An opened profile: where its panels stand, and what is said about all of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use egui::{Button, CentralPanel, Context, Frame, Id, Key, Panel as EguiPanel, RichText, TextEdit, Ui};
-use traceview_core::analysis::{Measure, fold_async, samples_of};
+use traceview_core::analysis::{Measure, Transform, samples_of};
 use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
 use super::Settings;
+use super::faces::{Face, Faces, Turn};
 use crate::action::{self, Action, State};
-use crate::analyses::Analyses;
 use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
 use crate::flows::Way;
-use crate::jobs::{Job, Jobs, Poll, Progress};
+use crate::jobs::Jobs;
 use crate::markers;
 use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, tabs_of, timeline};
-use crate::selection::{Picked, PickedKind};
+use crate::selection::{Picked, PickedKind, Selection};
 use crate::theme::Theme;
+use crate::transforms;
 use crate::widget::{TimeAxis, TimeView};
 
 /// An opened profile.
 pub(super) struct OpenDocument {
-    own: Face,
-    /// The same with its async functions folded, once that was asked for.
-    folded: Option<Face>,
-    folding: Folding,
-    state: State,
-    /// Where in time the pointer is.
-    pointer: Option<Time>,
-}
-
-/// A profile as it is shown, with the panels that show it: what these remember belongs to its stacks.
-struct Face {
-    document: Arc<Document>,
-    analyses: Analyses,
+    faces: Faces,
     panels: Vec<Box<dyn Panel>>,
     /// Where the rows of the timeline end.
     row_bottoms: Vec<f32>,
-}
-
-/// The making of the folded profile.
-#[derive(Default)]
-enum Folding {
-    #[default]
-    No,
-    Wanted,
-    Working(Job<Document>),
+    state: State,
+    /// Where in time the pointer is.
+    pointer: Option<Time>,
 }
 
 /// Draws a part of a panel.
@@ -65,23 +49,29 @@ impl OpenDocument {
     pub(super) fn new(document: Arc<Document>) -> Self {
         Self {
             state: State::new(&document),
-            own: Face::new(document),
-            folded: None,
-            folding: Folding::No,
+            panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
+            row_bottoms: timeline::row_bottoms(&document),
+            faces: Faces::new(document),
             pointer: None,
         }
     }
 
     pub(super) fn document(&self) -> &Arc<Document> {
-        &self.face().document
+        &self.faces.shown().document
     }
 
-    fn face(&self) -> &Face {
-        self.folded.as_ref().filter(|_| self.state.selection().fold_async).unwrap_or(&self.own)
+    /// The selection as far as what is shown has it: while other stacks are made, those that are shown have other ids.
+    fn shown_selection(&self) -> Cow<'_, Selection> {
+        let selection = self.state.selection();
+        if self.faces.shows(&selection.transforms) {
+            Cow::Borrowed(selection)
+        } else {
+            Cow::Owned(selection.without_stacks())
+        }
     }
 
     #[cfg(test)]
-    pub(super) fn selection(&self) -> &crate::selection::Selection {
+    pub(super) fn selection(&self) -> &Selection {
         self.state.selection()
     }
 
@@ -92,11 +82,11 @@ impl OpenDocument {
 
     /// The profile in a few words.
     pub(super) fn headline(&self) -> String {
-        let profile = &self.face().document.profile;
+        let profile = &self.faces.shown().document.profile;
         let threads = profile.threads.len();
         let samples: u64 = profile.threads.iter().map(|thread| samples_of(profile, thread)).sum();
-        let length = if self.face().document.timed {
-            let TimeRange { start, end } = self.face().document.extent;
+        let length = if self.faces.shown().document.timed {
+            let TimeRange { start, end } = self.faces.shown().document.extent;
             format!("{}, ", format_duration(end - start))
         } else {
             String::new()
@@ -107,7 +97,7 @@ impl OpenDocument {
                 let program = program.rsplit('/').next().unwrap_or(program);
                 [&[program], &args.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat().join(" ")
             }
-            None => self.face().document.name.clone(),
+            None => self.faces.shown().document.name.clone(),
         };
         let what = beginning(&what, LONGEST_COMMAND);
         let samples = usize::try_from(samples).unwrap_or(usize::MAX);
@@ -117,12 +107,16 @@ impl OpenDocument {
 
     pub(super) fn ui(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, focus_search: bool) {
         let mut actions = Vec::new();
-        self.fold(jobs, &mut actions);
-        let face = Face::shown(&mut self.own, &mut self.folded, &self.state);
-        face.analyses.update(&face.document, self.state.selection(), jobs);
+        self.turn(jobs);
+        let selection = self.shown_selection().into_owned();
+        let face = self.faces.shown_mut();
+        face.analyses.update(&face.document, &selection, jobs);
         self.tool_bar(ui, focus_search, &mut actions);
         self.status_bar(ui, jobs);
-        self.panels(ui, theme, jobs, settings, &mut actions);
+        self.panels(ui, theme, jobs, settings, (&selection, &mut actions));
+        if !self.faces.shows(&self.state.selection().transforms) {
+            actions.retain(|action| !action.is_of_stacks());
+        }
         let now = ui.input(|input| input.time);
         if !actions.is_empty() {
             // What was drawn so far shows the old state.
@@ -150,10 +144,6 @@ impl OpenDocument {
             Command::PreviousInRow if !self.is_marker_picked() => {
                 flame_chart::request_step(context, flame_chart::Step::Previous);
             }
-            Command::FoldAsync if self.state.selection().fold_async => {
-                self.state.apply(&Action::FoldAsync(false), now);
-            }
-            Command::FoldAsync if matches!(self.folding, Folding::No) => self.folding = Folding::Wanted,
             Command::FindNext => flame_chart::request_step(context, flame_chart::Step::NextMatch),
             Command::FindPrevious => flame_chart::request_step(context, flame_chart::Step::PreviousMatch),
             other => {
@@ -164,34 +154,18 @@ impl OpenDocument {
         }
     }
 
-    /// Shows the folded profile where that is wanted, as soon as there is one.
-    fn fold(&mut self, jobs: &Jobs, actions: &mut Vec<Action>) {
-        if matches!(self.folding, Folding::Wanted) && self.folded.is_none() {
-            let document = Arc::clone(&self.own.document);
-            let folded = move |_: &Progress| {
-                let profile = Arc::new(fold_async(&document.profile));
-                Document::new(document.name.clone(), document.path.clone(), profile)
-            };
-            self.folding = Folding::Working(jobs.start("async functions", folded));
-        }
-        if let Folding::Working(job) = &self.folding {
-            match job.poll() {
-                Poll::Pending => return,
-                Poll::Ready(document) => {
-                    self.folded = Some(Face::new(Arc::new(document)));
-                    self.folding = Folding::Wanted;
-                }
-                Poll::Lost => self.folding = Folding::No,
-            }
-        }
-        if matches!(self.folding, Folding::Wanted) {
-            self.folding = Folding::No;
-            actions.push(Action::FoldAsync(true));
+    /// Shows the stacks that are wished for, as soon as there are those.
+    fn turn(&mut self, jobs: &Jobs) {
+        match self.faces.turn_to(&self.state.selection().transforms, jobs) {
+            Turn::None | Turn::Working => {}
+            Turn::Turned => self.panels.iter_mut().for_each(|panel| panel.forget_stacks()),
+            // Without it, what was shown is right.
+            Turn::Failed => self.state.undo(),
         }
     }
 
     fn action_of(&self, command: Command) -> Option<Action> {
-        let selection = self.state.selection();
+        let selection = &*self.shown_selection();
         let view = TimeView { range: selection.visible, left: 0.0, width: 1.0 };
         let center = self.pointer.unwrap_or_else(|| view.time(0.5));
         Some(match command {
@@ -199,7 +173,7 @@ impl OpenDocument {
             Command::ZoomOut => Action::Show(view.zoomed(1.0 / ZOOM_STEP, center)),
             Command::PanLeft => Action::Show(view.panned(-PAN_STEP)),
             Command::PanRight => Action::Show(view.panned(PAN_STEP)),
-            Command::ShowAll => Action::Show(self.face().document.extent),
+            Command::ShowAll => Action::Show(self.faces.shown().document.extent),
             Command::ShowSelected => Action::Show(self.selected_range()?),
             Command::Cancel => self.cancel()?,
             Command::NextInRow | Command::NextMarker => Action::JumpTo(self.marker_step(true)?),
@@ -212,7 +186,12 @@ impl OpenDocument {
             Command::CountWall => Action::Measure(Measure::Wall),
             Command::CountOffCpu => Action::Measure(Measure::OffCpu),
             Command::CountSamples => Action::Measure(Measure::Samples),
-            _ => return None,
+            Command::ResetStacks => Action::KeepTransforms(0),
+            Command::FoldAsync if selection.transforms.contains(&Transform::FoldAsync) => {
+                let before = selection.transforms.iter().take_while(|it| **it != Transform::FoldAsync);
+                Action::KeepTransforms(before.count())
+            }
+            _ => Action::Transform(transforms::of_command(command, self.document(), selection)?),
         })
     }
 
@@ -223,11 +202,11 @@ impl OpenDocument {
     fn marker_step(&self, forward: bool) -> Option<Picked> {
         let selection = self.state.selection();
         let thread = selection.picked.map(|picked| picked.thread).or(selection.charted)?;
-        markers::step(&self.face().document, thread, selection.picked.as_ref(), selection.visible, forward)
+        markers::step(&self.faces.shown().document, thread, selection.picked.as_ref(), selection.visible, forward)
     }
 
     fn follow(&self, way: Way) -> Option<Picked> {
-        self.face().document.flows.follow(&self.face().document, &self.state.selection().picked?, way)
+        self.faces.shown().document.flows.follow(&self.faces.shown().document, &self.state.selection().picked?, way)
     }
 
     /// The selected box or range; a second time, exactly that without a margin.
@@ -236,7 +215,7 @@ impl OpenDocument {
         let range = selection.picked.map(|picked| self.range_of(&picked)).or(selection.range)?;
         let margin = Nanos((range.end - range.start).0 / 10);
         let with_margin = TimeRange { start: range.start + Nanos(-margin.0), end: range.end + margin };
-        let nearly = selection.visible == action::fit(with_margin, self.face().document.extent);
+        let nearly = selection.visible == action::fit(with_margin, self.faces.shown().document.extent);
         Some(if nearly { range } else { with_margin })
     }
 
@@ -246,7 +225,8 @@ impl OpenDocument {
         if picked.duration > Nanos::ZERO {
             return picked.range();
         }
-        let range = self.face().document.flows.range_with_neighbours(&self.face().document.profile.flows, picked);
+        let range =
+            self.faces.shown().document.flows.range_with_neighbours(&self.faces.shown().document.profile.flows, picked);
         if range.start < range.end {
             return range;
         }
@@ -269,7 +249,8 @@ impl OpenDocument {
         } else if selection.threads.is_some() {
             Some(Action::SelectAllThreads)
         } else {
-            (selection.visible != self.face().document.extent).then_some(Action::Show(self.face().document.extent))
+            (selection.visible != self.faces.shown().document.extent)
+                .then_some(Action::Show(self.faces.shown().document.extent))
         }
     }
 
@@ -284,7 +265,7 @@ impl OpenDocument {
                     };
                     ui.add_enabled(enabled, Button::new(label)).on_hover_text(help).clicked().then_some(command)
                 };
-                let zoomed = self.state.selection().visible != self.face().document.extent;
+                let zoomed = self.state.selection().visible != self.faces.shown().document.extent;
                 let pressed = [
                     button(ui, "Back", Command::Undo, self.state.can_undo()),
                     button(ui, "Forward", Command::Redo, self.state.can_redo()),
@@ -313,8 +294,8 @@ impl OpenDocument {
         if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
             response.surrender_focus();
         }
-        if let Some(found) = self.face().analyses.found() {
-            let functions = self.face().document.profile.functions.len();
+        if let Some(found) = self.faces.shown().analyses.found() {
+            let functions = self.faces.shown().document.profile.functions.len();
             ui.label(RichText::new(format!("{} of {functions} functions", found.len())).weak());
         }
     }
@@ -332,7 +313,10 @@ impl OpenDocument {
         if let Some(threads) = &selection.threads {
             let label = match threads.as_slice() {
                 [one] => {
-                    format!("thread {}", traceview_core::report::shorten(self.face().document.thread_name(*one), 24))
+                    format!(
+                        "thread {}",
+                        traceview_core::report::shorten(self.faces.shown().document.thread_name(*one), 24)
+                    )
                 }
                 several => format!("{} threads", several.len()),
             };
@@ -340,9 +324,15 @@ impl OpenDocument {
                 actions.push(Action::SelectAllThreads);
             }
         }
-        if selection.fold_async && chip(ui, "async folded", "Show runtime, wrappers and poll of async functions again")
-        {
-            actions.push(Action::FoldAsync(false));
+        // Of what is not made yet nothing is known.
+        let profile = &self.faces.shown().document.profile;
+        let made = selection.transforms.iter().filter(|_| self.faces.shows(&selection.transforms));
+        for (index, transform) in made.enumerate() {
+            let (what, name) = transform.title(profile);
+            let label = format!("{what} {}", traceview_core::report::shorten(name, 32));
+            if chip(ui, label.trim_end(), "Take back this change of stacks and those after it") {
+                actions.push(Action::KeepTransforms(index));
+            }
         }
     }
 
@@ -350,17 +340,17 @@ impl OpenDocument {
         EguiPanel::bottom("status").show(ui, |ui| {
             ui.horizontal(|ui| {
                 let weak = |text: String| RichText::new(text).weak().size(STATUS_SIZE);
-                if self.face().document.timed {
+                if self.faces.shown().document.timed {
                     ui.label(weak(self.shown_time()));
                     if let Some(pointer) = self.pointer {
                         ui.separator();
                         ui.label(weak(format!("Pointer: {}", describe::moment(pointer))));
                     }
                 }
-                let warnings = self.face().document.profile.meta.warnings.len();
+                let warnings = self.faces.shown().document.profile.meta.warnings.len();
                 if warnings > 0 {
                     ui.separator();
-                    let all = self.face().document.profile.meta.warnings.iter();
+                    let all = self.faces.shown().document.profile.meta.warnings.iter();
                     let text: Vec<&str> = all.map(|warning| warning.message.as_str()).collect();
                     let label = format!("{warnings} warning{}", if warnings == 1 { "" } else { "s" });
                     ui.label(weak(label)).on_hover_text(text.join("\n"));
@@ -380,21 +370,28 @@ impl OpenDocument {
     fn shown_time(&self) -> String {
         let visible = self.state.selection().visible;
         let length = format_duration(visible.end - visible.start);
-        if visible == self.face().document.extent {
+        if visible == self.faces.shown().document.extent {
             return format!("whole recording · {length}");
         }
         let view = TimeView { range: visible, left: 0.0, width: 1000.0 };
         format!("{length} from {}", TimeAxis::new(view).name(visible.start, view.duration(1.0)))
     }
 
-    fn panels(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, actions: &mut Vec<Action>) {
+    fn panels(
+        &mut self,
+        ui: &mut Ui,
+        theme: &Theme,
+        jobs: &Jobs,
+        settings: &mut Settings,
+        (selection, actions): (&Selection, &mut Vec<Action>),
+    ) {
         let mut pointed = None;
-        let Face { document, analyses, panels, row_bottoms } =
-            Face::shown(&mut self.own, &mut self.folded, &self.state);
+        let Self { faces, panels, row_bottoms, .. } = self;
+        let Face { document, analyses } = faces.shown();
         let tabs = tabs_of(document);
         let mut context = PanelContext {
             document,
-            selection: self.state.selection(),
+            selection,
             analyses,
             found: analyses.found().map(AsRef::as_ref),
             pointer: self.pointer,
@@ -436,22 +433,6 @@ impl OpenDocument {
         });
         CentralPanel::default().frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Middle, whole));
         self.pointer = pointed;
-    }
-}
-
-impl Face {
-    fn new(document: Arc<Document>) -> Self {
-        Self {
-            analyses: Analyses::default(),
-            panels: PANELS.iter().map(|panel| (panel.create)()).collect(),
-            row_bottoms: timeline::row_bottoms(&document),
-            document,
-        }
-    }
-
-    /// The one that `state` asks for.
-    fn shown<'a>(own: &'a mut Self, folded: &'a mut Option<Self>, state: &State) -> &'a mut Self {
-        folded.as_mut().filter(|_| state.selection().fold_async).unwrap_or(own)
     }
 }
 

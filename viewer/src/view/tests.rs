@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use traceview_core::analysis::Measure;
+use traceview_core::analysis::{Measure, Transform};
 use traceview_core::format::{self, WriteOptions};
 use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
@@ -18,18 +18,18 @@ use crate::selection::Selection;
 use crate::testing::profiles::{family, lively};
 use crate::testing::{TestProfile, harness, press, press_with};
 
-type Window = Harness<'static, Viewer>;
+pub(super) type Window = Harness<'static, Viewer>;
 
 fn window(inputs: Vec<Input>) -> Window {
     let viewer = Viewer::new(inputs, Settings::default(), Jobs::immediate());
     harness(vec2(1280.0, 800.0), viewer, Viewer::ui)
 }
 
-fn profile_window(profile: Profile) -> Window {
+pub(super) fn profile_window(profile: Profile) -> Window {
     window(vec![Input::Profile { path: None, profile: profile.into() }])
 }
 
-fn selection(window: &Window) -> &Selection {
+pub(super) fn selection(window: &Window) -> &Selection {
     let viewer = window.state();
     match &viewer.tabs[viewer.active].content {
         Content::Open(open) => open.selection(),
@@ -150,18 +150,18 @@ fn async_functions_are_folded_and_shown_in_full_again() {
     };
     press(&mut window, Key::T);
     window.run();
-    assert!(selection(&window).fold_async);
+    assert_eq!(selection(&window).transforms, [Transform::FoldAsync]);
     assert_eq!(functions(&window), "async app::serve async app::read app::parse");
     assert!(window.query_all_by_label("async app::serve").next().is_some(), "a row of the table");
     // The chip says so, and takes it back.
-    window.get_by_label("async folded  x").click();
+    window.get_by_label("Async folded  x").click();
     window.run();
     assert_eq!(functions(&window), task.replace(';', " "));
     // It is a change of the view like others.
     press_with(&mut window, Modifiers::COMMAND, Key::Z);
-    assert!(selection(&window).fold_async);
+    assert_eq!(selection(&window).transforms, [Transform::FoldAsync]);
     press(&mut window, Key::T);
-    assert!(!selection(&window).fold_async);
+    assert!(selection(&window).transforms.is_empty());
 }
 
 #[test]

@@ -49,6 +49,11 @@ pub trait TableRows {
     /// What is shown when the pointer rests on the row.
     fn tooltip(&self, ui: &mut Ui, row: usize);
 
+    /// Adds to the menu of the row what only these rows have.
+    fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
+        let _ = (ui, row, actions);
+    }
+
     /// In trees, how deep the row is, and whether it is expanded, if anything is below it.
     fn branch(&self, row: usize) -> Option<(usize, Option<bool>)>;
 }
@@ -411,6 +416,7 @@ fn row_menu(ui: &mut Ui, rows: &dyn TableRows, row: usize, actions: &mut Vec<Act
     if ui.button("Search for this function").clicked() {
         actions.push(Action::Search(name.into_owned()));
     }
+    rows.menu(ui, row, actions);
     ui.separator();
     if ui.button("Copy row as TSV").clicked() {
         actions.push(Action::Copy(record_line(rows, row)));

@@ -86,7 +86,7 @@ fn changed(profile: &Profile, transform: &Transform, calls: Option<&[Call]>) -> 
         Transform::CollapseDirectRecursion(function) => {
             filtered(&|at| functions[at] != *function || at == 0 || functions[at - 1] != *function)
         }
-        Transform::Within(_) => unreachable!("it does not look at stacks"),
+        Transform::FoldAsync | Transform::Within(_) => unreachable!("they are not among the choices"),
     };
     Some((!changed.is_empty()).then_some(changed))
 }

@@ -1,6 +1,6 @@
 //! Changes of what a profile shows: functions left out, one function brought to the root, samples dropped.
 //!
-//! A transform makes another profile of a profile, as [`fold_async`](super::fold_async) does, so that every view and every
+//! A transform makes another profile of a profile, so that every view and every
 //! report shows it. Functions keep their ids and new ones come behind them: a transform that was made for one profile may be
 //! applied to what other transforms made of it. Stacks get other ids.
 
@@ -16,12 +16,15 @@ mod tests;
 use spans::Spans;
 use stacks::{Fate, NewStacks};
 
+use super::async_fold::fold_async;
 use super::facts::FunctionFacts;
 use crate::model::{CategoryId, FunctionId, LibraryId, Profile, ProfileBuilder, Thread, ThreadId};
 
 /// A change of what is shown. The paths of functions go from the root inwards, without gaps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Transform {
+    /// Shows tasks by their async functions: what [`fold_async`] does.
+    FoldAsync,
     /// Leaves a function out; its own time is its caller's.
     MergeFunction(FunctionId),
     /// Leaves it out in this one place.
@@ -46,7 +49,7 @@ pub enum Transform {
     /// Makes one call of a function that calls itself; what lies between stays only where the innermost call did not return
     /// to it.
     CollapseRecursion(FunctionId),
-    /// The same of calls that follow each other without another function between them.
+    /// Makes one call of calls of a function that follow each other without another one between them.
     CollapseDirectRecursion(FunctionId),
     /// Drops what did not happen while a marker or slice lasted that is called so, in the same thread. A part of the name is
     /// enough, in capitals or not.
@@ -60,6 +63,9 @@ impl Transform {
     /// If the transform was made for another profile and speaks of functions that this one does not have.
     #[must_use]
     pub fn apply(&self, profile: &Profile) -> Profile {
+        if *self == Self::FoldAsync {
+            return fold_async(profile);
+        }
         let mut builder = ProfileBuilder::with_stacks_to_replace(profile);
         let new = NewStacks::of(profile, self, &mut builder);
         if new.drops() {
@@ -72,26 +78,27 @@ impl Transform {
         builder.finish().expect("other stacks, fewer samples and shorter waits break no rule")
     }
 
-    /// What it does, in a few words.
-    pub fn title(&self, profile: &Profile) -> String {
+    /// What it does, and the name of what it does that to, which is empty if it is done to all.
+    pub fn title<'a>(&'a self, profile: &'a Profile) -> (&'static str, &'a str) {
         let name = |function: &FunctionId| profile.string(profile.functions.name[function.index()]);
-        let last = |path: &[FunctionId]| path.last().map_or("nothing", name).to_owned();
+        let last = |path: &[FunctionId]| path.last().map_or("", name);
         let category = |id: &CategoryId| profile.string(profile.categories[id.index()].name);
         match self {
-            Self::MergeFunction(function) => format!("Merge {}", name(function)),
-            Self::MergeNode(path) => format!("Merge node {}", last(path)),
-            Self::FocusFunction(function) => format!("Focus {}", name(function)),
-            Self::FocusNode(path) => format!("Focus node {}", last(path)),
-            Self::FocusSelf(path) if path.len() > 1 => format!("Callers {}", last(path)),
-            Self::FocusSelf(path) => format!("Self {}", last(path)),
-            Self::FocusCategory(id) => format!("Only {}", category(id)),
-            Self::DropCategory(id) => format!("Drop {}", category(id)),
-            Self::DropFunction(function) => format!("Drop {}", name(function)),
-            Self::CollapseFunction(function) => format!("Collapse {}", name(function)),
-            Self::CollapseLibrary(id) => format!("Collapse {}", profile.string(profile.libraries[id.index()].name)),
-            Self::CollapseRecursion(function) => format!("Collapse recursion of {}", name(function)),
-            Self::CollapseDirectRecursion(function) => format!("Collapse direct recursion of {}", name(function)),
-            Self::Within(text) => format!("Within {text}"),
+            Self::FoldAsync => ("Async folded", ""),
+            Self::MergeFunction(function) => ("Without", name(function)),
+            Self::MergeNode(path) => ("Without node", last(path)),
+            Self::FocusFunction(function) => ("Focus", name(function)),
+            Self::FocusNode(path) => ("Focus node", last(path)),
+            Self::FocusSelf(path) if path.len() > 1 => ("Callers from", last(path)),
+            Self::FocusSelf(path) => ("Self of", last(path)),
+            Self::FocusCategory(id) => ("Only", category(id)),
+            Self::DropCategory(id) => ("Drop", category(id)),
+            Self::DropFunction(function) => ("Drop", name(function)),
+            Self::CollapseFunction(function) => ("Collapse", name(function)),
+            Self::CollapseLibrary(id) => ("Collapse", profile.string(profile.libraries[id.index()].name)),
+            Self::CollapseRecursion(function) => ("Recursion of", name(function)),
+            Self::CollapseDirectRecursion(function) => ("Direct recursion of", name(function)),
+            Self::Within(text) => ("Within", text),
         }
     }
 }

@@ -62,7 +62,8 @@ impl NewStacks {
             }
             Transform::CollapseRecursion(function) => (making.without_recursion(*function, false), keep),
             Transform::CollapseDirectRecursion(function) => (making.without_recursion(*function, true), keep),
-            Transform::Within(_) => (making.only(|_| true), keep),
+            // Neither changes stacks here: one does all by itself, the other looks at times.
+            Transform::FoldAsync | Transform::Within(_) => (making.only(|_| true), keep),
         };
         Self { fates, stackless }
     }

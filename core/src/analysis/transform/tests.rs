@@ -55,7 +55,7 @@ fn one_after_the_other() {
     assert_eq!(after(&profile, &[Transform::DropFunction(parse), Transform::FocusSelf(vec![load])]), [""; 0]);
     let inverted = Transform::FocusSelf(vec![function(&profile, "memchr"), parse, list]);
     assert_eq!(after(&profile, std::slice::from_ref(&inverted)).len(), 7);
-    assert_eq!(inverted.title(&profile), "Callers list");
+    assert_eq!(inverted.title(&profile), ("Callers from", "list"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_library_or_a_category_becomes_one_or_all() {
     let demo = LibraryId::new(0);
     let joined = Transform::CollapseLibrary(demo);
     assert_eq!(after(&profile, std::slice::from_ref(&joined)), ["0 demo 10", "1 [read] 3"]);
-    assert_eq!(joined.title(&profile), "Collapse demo");
+    assert_eq!(joined.title(&profile), ("Collapse", "demo"));
     let kernel = StandardCategory::Kernel.id();
     assert_eq!(after(&profile, &[Transform::DropCategory(kernel)]).first().map(String::as_str), Some("0 main 7"));
     assert_eq!(after(&profile, &[Transform::FocusCategory(kernel)]), ["0 [read] 3"]);

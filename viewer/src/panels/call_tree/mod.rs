@@ -54,6 +54,11 @@ impl Default for CallTree {
 }
 
 impl Panel for CallTree {
+    /// What is expanded is known by functions, which keep their ids.
+    fn forget_stacks(&mut self) {
+        self.trees = Trees::default();
+    }
+
     fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         counted::line(ui, context, found, |ui| {
             let hint =

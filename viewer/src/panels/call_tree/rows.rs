@@ -4,14 +4,17 @@ use std::borrow::Cow;
 
 use egui::{RichText, Ui};
 use traceview_core::analysis::{Callee, Node, Tree};
+use traceview_core::model::FunctionId;
 use traceview_core::report::{is_guess, known_path, printable};
 
 use super::outline::{OutlineRow, is_found};
+use crate::action::Action;
 use crate::document::Document;
 use crate::panels::amounts::{Words, count};
 use crate::panels::labels;
 use crate::search::FunctionSet;
 use crate::theme::Theme;
+use crate::transforms::{self, Place, Target};
 use crate::widget::{Cell, NameCell, TableColumn, TableRows};
 
 /// The rows that are shown of a tree.
@@ -23,6 +26,7 @@ pub(super) struct Rows<'a> {
     outline: &'a [OutlineRow],
     words: Words,
     columns: Vec<TableColumn>,
+    inverted: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -48,7 +52,7 @@ impl<'a> Rows<'a> {
         columns.extend(words.count_column("total", below));
         columns.push(labels::name_column(if inverted { "function, below it its callers" } else { "function" }));
         columns.push(TableColumn { sortable: false, ..labels::origin_column() });
-        Self { document, theme, found, tree, outline, words, columns }
+        Self { document, theme, found, tree, outline, words, columns, inverted }
     }
 
     fn node(&self, row: usize) -> &Node {
@@ -140,6 +144,21 @@ impl TableRows for Rows<'_> {
         if self.is_weak(row) {
             ui.label(RichText::new("Greyed: too few samples to judge its total.").color(self.theme.weak_text));
         }
+    }
+
+    fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
+        let Callee::Function(function) = self.node(row).callee else { return };
+        let mut path: Vec<FunctionId> =
+            std::iter::successors(Some(self.outline[row].id), |id| self.tree.node(*id).parent)
+                .filter_map(|id| match self.tree.node(id).callee {
+                    Callee::Function(function) => Some(function),
+                    Callee::Wait(_) => None,
+                })
+                .collect();
+        path.reverse();
+        // Above waits there are the calls that waited; in the inverted tree a wait is the innermost.
+        let place = if self.inverted { Place::Above(path) } else { Place::Below(path) };
+        transforms::menu(ui, self.document, &Target { function, place: Some(place) }, actions);
     }
 
     fn branch(&self, row: usize) -> Option<(usize, Option<bool>)> {

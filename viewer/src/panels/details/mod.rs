@@ -27,6 +27,10 @@ pub struct Details {
 const MARGIN: f32 = 8.0;
 
 impl Panel for Details {
+    fn forget_stacks(&mut self) {
+        *self = Self::default();
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         egui::Frame::NONE.inner_margin(MARGIN).show(ui, |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| self.content(ui, context));

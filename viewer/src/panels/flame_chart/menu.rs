@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::describe;
 use crate::document::Document;
 use crate::selection::Picked;
+use crate::transforms::{self, Place, Target};
 
 /// Shows the context menu of `picked`.
 pub(super) fn show(ui: &mut Ui, document: &Document, picked: &Picked, actions: &mut Vec<Action>) {
@@ -34,6 +35,13 @@ pub(super) fn show(ui: &mut Ui, document: &Document, picked: &Picked, actions: &
         if ui.button("Search for this function").clicked() {
             act(Action::Search(document.function_name(function).to_owned()), ui);
         }
+        let path = describe::stack_of(document, picked).map(|stack| {
+            let mut path: Vec<_> =
+                document.profile.stacks.ancestors(stack).map(|node| document.function(node)).collect();
+            path.reverse();
+            Place::Below(path)
+        });
+        transforms::menu(ui, document, &Target { function, place: path }, actions);
     }
 }
 

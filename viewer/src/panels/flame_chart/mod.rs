@@ -96,6 +96,10 @@ impl Panel for FlameChart {
         }
     }
 
+    fn forget_stacks(&mut self) {
+        *self = Self { scrolled: self.scrolled, ..Self::default() };
+    }
+
     fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
         let chart = match self.prepare(size, context) {
             Ok(chart) => chart,

@@ -37,6 +37,10 @@ impl Default for Functions {
 }
 
 impl Panel for Functions {
+    fn forget_stacks(&mut self) {
+        *self = Self { sort: self.sort, ..Self::default() };
+    }
+
     fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         counted::line(ui, context, found, |_| {});
     }

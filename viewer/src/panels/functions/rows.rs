@@ -8,10 +8,12 @@ use traceview_core::model::FunctionId;
 use traceview_core::report::{is_guess, known_path, printable};
 
 use super::order::Ordered;
+use crate::action::Action;
 use crate::document::Document;
 use crate::panels::amounts::{Words, count};
 use crate::panels::labels;
 use crate::theme::Theme;
+use crate::transforms::{self, Target};
 use crate::widget::{Cell, NameCell, TableColumn, TableRows};
 
 /// The listed functions.
@@ -136,6 +138,11 @@ impl TableRows for Rows<'_> {
         if self.is_weak(row) {
             ui.label(RichText::new("Greyed: too few samples to judge its self.").color(self.theme.weak_text));
         }
+    }
+
+    fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
+        let target = Target { function: self.function(row), place: None };
+        transforms::menu(ui, self.document, &target, actions);
     }
 
     fn branch(&self, _: usize) -> Option<(usize, Option<bool>)> {

@@ -38,6 +38,9 @@ impl Default for Slices {
 }
 
 impl Panel for Slices {
+    /// Slices are the same ones.
+    fn forget_stacks(&mut self) {}
+
     fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         self.update(context);
         let Some(ordered) = self.ordered.newest() else { return };

@@ -136,6 +136,11 @@ impl Panel for Timeline {
         }
     }
 
+    fn forget_stacks(&mut self) {
+        let Self { folding, scroll, cursor, revealed, .. } = std::mem::take(self);
+        *self = Self { folding, scroll, cursor, revealed, ..Self::default() };
+    }
+
     fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
         let areas = Areas::of(Rect::from_min_size(pos2(0.0, 0.0), size), context.document.timed);
         let rows = self.rows(context);
