@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::AiForm;
-use super::calls::Calls;
-use super::keep::{Cost, Kept};
+use super::calls::{Calls, Hot};
+use super::keep::{Cost, Kept, digits};
 use super::scale::Scale;
 use crate::analysis::Whole;
 use crate::report::number::format_percent;
@@ -16,17 +16,17 @@ pub(super) struct Body<'a> {
     pub(super) whole: &'a Whole,
     pub(super) scale: &'a Scale,
     pub(super) form: AiForm,
-    /// Places whose hottest line has a smaller share do not name it.
+    /// What has a smaller share is not among the hottest.
     pub(super) min_percent: f64,
 }
 
 /// Headings.
 const HOTTEST: &str = "\n# Hottest functions\n";
-const PLACES: &str = "\n# Places\n";
+const FILES: &str = "\n# Files\n";
 const TREE: &str = "\n# Call tree\n";
 
-/// Places in the order of their first use, with their numbers.
-pub(super) struct PlaceNumbers {
+/// Files in the order of their first use, with their numbers.
+pub(super) struct FileNumbers {
     numbers: Vec<Option<u32>>,
     order: Vec<u32>,
 }
@@ -34,40 +34,39 @@ pub(super) struct PlaceNumbers {
 /// Counts what the body of a text takes.
 pub(super) struct BodyLedger<'a> {
     body: Body<'a>,
-    places: PlaceNumbers,
+    files: FileNumbers,
     /// By node how many below it are in the text.
     children: Vec<u32>,
 }
 
 impl<'a> Body<'a> {
-    /// The first of the names by their own amounts: the hottest `most` that have the least share at least.
-    pub(super) fn hottest(&self, most: usize) -> Vec<(u32, f64)> {
-        let mut hottest = self.calls.hottest_names();
-        hottest.retain(|(_, own)| *own != 0.0 && self.calls.percent(own.abs()) >= self.min_percent);
-        hottest.truncate(most);
-        hottest
+    /// The names with the most of their own: at most so many, each with the least share.
+    pub(super) fn hottest(&self, most: usize) -> &'a [Hot] {
+        let is_hot = |hot: &&Hot| hot.own != 0.0 && self.calls.percent(hot.own.abs()) >= self.min_percent;
+        let count = self.calls.hottest.iter().take(most).take_while(is_hot).count();
+        &self.calls.hottest[..count]
     }
 
     /// The body with these hottest functions and that part of the tree.
-    pub(super) fn text(&self, hottest: &[(u32, f64)], kept: &Kept) -> String {
-        let mut places = PlaceNumbers::of(self.calls);
+    pub(super) fn text(&self, hottest: &[Hot], kept: &Kept) -> String {
+        let mut files = FileNumbers::of(self.calls);
         let mut text = String::new();
         if !hottest.is_empty() {
             text.push_str(HOTTEST);
         }
-        for (name, own) in hottest {
-            let number = self.calls.names[*name as usize].place.map(|place| places.number(place));
-            self.hot_line(&mut text, (*name, *own), number);
+        for hot in hottest {
+            let number = self.calls.names[hot.name as usize].file.map(|file| files.number(file));
+            self.hot_line(&mut text, hot, number);
         }
         let tree = match self.form {
-            AiForm::Blocks => self.blocks(kept, &mut places),
-            AiForm::Lines => self.lines(kept, &mut places),
+            AiForm::Blocks => self.blocks(kept, &mut files),
+            AiForm::Lines => self.lines(kept, &mut files),
         };
-        if !places.order.is_empty() {
-            text.push_str(PLACES);
+        if !files.order.is_empty() {
+            text.push_str(FILES);
         }
-        for (number, place) in places.order.iter().enumerate() {
-            put(&mut text, format_args!("{number};{}\n", self.place(*place)));
+        for (number, file) in files.order.iter().enumerate() {
+            put(&mut text, format_args!("{number};{}\n", self.calls.files[*file as usize]));
         }
         text.push_str(TREE);
         text.push_str(&tree);
@@ -75,34 +74,27 @@ impl<'a> Body<'a> {
     }
 
     /// A ledger that has the headings and these hottest functions, and what they take.
-    pub(super) fn ledger(&self, hottest: &[(u32, f64)]) -> (BodyLedger<'a>, Cost) {
+    pub(super) fn ledger(&self, hottest: &[Hot]) -> (BodyLedger<'a>, Cost) {
         let children = vec![0; self.calls.nodes.len()];
-        let mut ledger = BodyLedger { body: *self, places: PlaceNumbers::of(self.calls), children };
-        let mut cost = Cost { chars: chars(HOTTEST) + chars(PLACES) + chars(TREE), ..Cost::default() };
-        for (name, own) in hottest {
+        let mut ledger = BodyLedger { body: *self, files: FileNumbers::of(self.calls), children };
+        let mut cost = Cost { chars: chars(HOTTEST) + chars(FILES) + chars(TREE), ..Cost::default() };
+        for hot in hottest {
             let mut line = String::new();
-            self.hot_line(&mut line, (*name, *own), None);
+            self.hot_line(&mut line, hot, None);
             cost += Cost { chars: chars(&line), ..Cost::default() };
-            cost += ledger.mention(self.calls.names[*name as usize].place);
+            cost += ledger.mention(self.calls.names[hot.name as usize].file, hot.line);
         }
         (ledger, cost)
     }
 
-    fn hot_line(&self, text: &mut String, (name, own): (u32, f64), place: Option<u32>) {
-        let share = format_percent(self.whole.percent(own));
-        put(text, format_args!("{};{share};", self.scale.number(own)));
-        put(text, format_args!("{};{}\n", self.calls.names[name as usize].text, or_empty(place)));
-    }
-
-    /// `file:line;hottest line`
-    fn place(&self, place: u32) -> String {
-        let place = &self.calls.places[place as usize];
-        let is_hot = |(_, own): &(u32, f64)| self.calls.percent(own.abs()) >= self.min_percent;
-        format!("{};{}", place.text, or_empty(place.hottest.filter(is_hot).map(|(line, _)| line)))
+    fn hot_line(&self, text: &mut String, hot: &Hot, file: Option<u32>) {
+        let share = format_percent(self.whole.percent(hot.own));
+        put(text, format_args!("{};{share};", self.scale.number(hot.own)));
+        put(text, format_args!("{};{}\n", self.calls.names[hot.name as usize].text, place(file, hot.line)));
     }
 
     /// A line for each node, level by level, so that those below one node have numbers in a row.
-    fn lines(&self, kept: &Kept, places: &mut PlaceNumbers) -> String {
+    fn lines(&self, kept: &Kept, files: &mut FileNumbers) -> String {
         let mut text = String::new();
         let mut queue: Vec<u32> = self.kept_children(None, kept).collect();
         let mut at = 0;
@@ -110,9 +102,9 @@ impl<'a> Body<'a> {
             at += 1;
             let first = queue.len() + 1;
             queue.extend(self.kept_children(Some(node), kept));
-            let place = self.calls.name(node).place.map(|place| places.number(place));
+            let file = self.calls.name(node).file.map(|file| files.number(file));
             put(&mut text, format_args!("{at};"));
-            self.line_middle(&mut text, node, place);
+            self.line_middle(&mut text, node, file);
             match queue.len() {
                 last if last < first => text.push('\n'),
                 last if last == first => put(&mut text, format_args!("{first}\n")),
@@ -122,14 +114,14 @@ impl<'a> Body<'a> {
         text
     }
 
-    fn line_middle(&self, text: &mut String, node: u32, place: Option<u32>) {
+    fn line_middle(&self, text: &mut String, node: u32, file: Option<u32>) {
         let call = &self.calls.nodes[node as usize];
         let [total, own] = [call.total, call.own].map(|amount| self.scale.number(amount));
-        put(text, format_args!("{};{total};{own};{};", self.calls.name(node).text, or_empty(place)));
+        put(text, format_args!("{};{total};{own};{};", self.calls.name(node).text, place(file, call.line)));
     }
 
     /// Some lines for each node, depth first. Nodes get their numbers where they are first named.
-    fn blocks(&self, kept: &Kept, places: &mut PlaceNumbers) -> String {
+    fn blocks(&self, kept: &Kept, files: &mut FileNumbers) -> String {
         let mut text = String::new();
         let mut numbers = vec![0_u32; self.calls.nodes.len()];
         let mut next = 1;
@@ -144,9 +136,9 @@ impl<'a> Body<'a> {
         let mut todo: Vec<u32> = self.kept_children(None, kept).collect();
         todo.reverse();
         while let Some(node) = todo.pop() {
-            let place = self.calls.name(node).place.map(|place| places.number(place));
+            let file = self.calls.name(node).file.map(|file| files.number(file));
             put(&mut text, format_args!("\nNode: {}", number(node)));
-            self.block_middle(&mut text, node, place);
+            self.block_middle(&mut text, node, file);
             let start = todo.len();
             todo.extend(self.kept_children(Some(node), kept));
             if todo.len() > start {
@@ -160,7 +152,7 @@ impl<'a> Body<'a> {
         text
     }
 
-    fn block_middle(&self, text: &mut String, node: u32, place: Option<u32>) {
+    fn block_middle(&self, text: &mut String, node: u32, file: Option<u32>) {
         let call = &self.calls.nodes[node as usize];
         put(text, format_args!(" – {}\n", self.calls.name(node).text));
         for (key, amount) in [("total", call.total), ("self", call.own)] {
@@ -170,8 +162,8 @@ impl<'a> Body<'a> {
                 put(text, format_args!("{key}: {} ({share})\n", self.scale.amount(amount)));
             }
         }
-        if let Some(place) = place {
-            put(text, format_args!("place: {place}\n"));
+        if file.is_some() {
+            put(text, format_args!("place: {}\n", place(file, call.line)));
         }
     }
 
@@ -188,7 +180,7 @@ impl BodyLedger<'_> {
     /// What `node` adds to the text, which has the one around it already.
     pub(super) fn enter(&mut self, node: u32) -> Cost {
         let body = self.body;
-        let place = body.calls.name(node).place;
+        let file = body.calls.name(node).file;
         let siblings = body.calls.nodes[node as usize].parent.map(|parent| {
             let count = &mut self.children[parent as usize];
             *count += 1;
@@ -207,7 +199,7 @@ impl BodyLedger<'_> {
             AiForm::Blocks => {
                 text.push_str("\nNode: ");
                 body.block_middle(&mut text, node, None);
-                text.push_str(if place.is_some() { "place: \n" } else { "" });
+                text.push_str(if file.is_some() { "place: \n" } else { "" });
                 if let Some(before) = siblings {
                     nodes += 1;
                     text.push_str(if before == 0 { CHILDREN } else { "" });
@@ -215,36 +207,38 @@ impl BodyLedger<'_> {
                 }
             }
         }
-        let mut cost = Cost { chars: chars(&text), nodes, places: 0 };
-        cost += self.mention(place);
+        let mut cost = Cost { chars: chars(&text), nodes, files: 0 };
+        cost += self.mention(file, body.calls.nodes[node as usize].line);
         cost
     }
 
-    /// How many places the text mentions.
-    pub(super) fn places(&self) -> usize {
-        self.places.order.len()
+    /// How many files the text mentions.
+    pub(super) fn files(&self) -> usize {
+        self.files.order.len()
     }
 
-    /// What it takes to mention a place.
-    fn mention(&mut self, place: Option<u32>) -> Cost {
-        let Some(place) = place else { return Cost::default() };
-        let known = self.places.order.len();
-        self.places.number(place);
-        let entry = if self.places.order.len() > known { chars(&self.body.place(place)) + chars(";\n") } else { 0 };
-        Cost { chars: entry, places: if entry > 0 { 2 } else { 1 }, ..Cost::default() }
+    /// What it takes to say a place.
+    fn mention(&mut self, file: Option<u32>, line: Option<u32>) -> Cost {
+        let Some(file) = file else { return Cost::default() };
+        let known = self.files.order.len();
+        self.files.number(file);
+        let is_new = self.files.order.len() > known;
+        let entry = if is_new { chars(&self.body.calls.files[file as usize]) + chars(";\n") } else { 0 };
+        let line = line.map_or(0, |line| chars(":") + digits(line as usize));
+        Cost { chars: entry + line, files: 1 + usize::from(is_new), ..Cost::default() }
     }
 }
 
-impl PlaceNumbers {
+impl FileNumbers {
     fn of(calls: &Calls<'_>) -> Self {
-        Self { numbers: vec![None; calls.places.len()], order: Vec::new() }
+        Self { numbers: vec![None; calls.files.len()], order: Vec::new() }
     }
 
-    fn number(&mut self, place: u32) -> u32 {
+    fn number(&mut self, file: u32) -> u32 {
         let order = &mut self.order;
-        *self.numbers[place as usize].get_or_insert_with(|| {
-            order.push(place);
-            u32::try_from(order.len() - 1).expect("there are fewer places than functions")
+        *self.numbers[file as usize].get_or_insert_with(|| {
+            order.push(file);
+            u32::try_from(order.len() - 1).expect("there are fewer files than functions")
         })
     }
 }
@@ -254,8 +248,13 @@ pub(super) fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn or_empty(number: Option<u32>) -> String {
-    number.map_or_else(String::new, |number| number.to_string())
+/// The number of a file and a line in it.
+fn place(file: Option<u32>, line: Option<u32>) -> String {
+    match (file, line) {
+        (None, _) => String::new(),
+        (Some(file), None) => file.to_string(),
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+    }
 }
 
 pub(super) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -1,25 +1,24 @@
 //! The call tree as the text has it: what reads the same below one caller is one node.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 
-use super::escape::escaped;
-use crate::analysis::{Callee, StackValues, Tree, WaitKind, call_tree, functions};
-use crate::model::{FunctionId, Profile, StringId};
-use crate::report::label::{Labels, known_path};
+use super::naming::{Name, Namer, row};
+use crate::analysis::{StackValues, Tree, call_tree, percent};
+use crate::model::Profile;
 
 /// A call tree of which no two siblings read the same.
 #[derive(Debug)]
 pub(super) struct Calls<'p> {
-    /// Callers before what they called; among siblings the heaviest first.
+    /// Callers before what they called.
     pub(super) nodes: Vec<Call>,
     /// What nodes are called.
     pub(super) names: Vec<Name<'p>>,
-    /// Where their source is.
-    pub(super) places: Vec<Place>,
+    /// Source files; of functions without one the crate or library. Escaped.
+    pub(super) files: Vec<String>,
+    /// The names by what was counted in them alone, the most first.
+    pub(super) hottest: Vec<Hot>,
     /// What the weights of nodes are shares of.
-    pub(super) weight: f64,
+    weight: f64,
     /// Children by parent, those without one at the end.
     children: Vec<u32>,
     /// Where the children of each begin.
@@ -39,25 +38,23 @@ pub(super) struct Call {
     pub(super) total: f64,
     /// The sum of the absolute values of all that is counted in it and below: what is freed weighs, too.
     pub(super) weight: f64,
+    /// Its line with the most of the total; where none is known the line in which the function begins.
+    pub(super) line: Option<u32>,
 }
 
-/// What nodes are called, and where that is.
-#[derive(Debug)]
-pub(super) struct Name<'p> {
-    /// The name, escaped.
-    pub(super) text: Cow<'p, str>,
-    /// Index of the place.
-    pub(super) place: Option<u32>,
+/// A name with what was counted in it alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hot {
+    /// Index of the name.
+    pub(super) name: u32,
+    /// How much.
+    pub(super) own: f64,
+    /// The line with the most of it; where none is known the line in which the function begins.
+    pub(super) line: Option<u32>,
 }
 
-/// A place of the source: file and line where a function begins; without these whose code it is.
-#[derive(Debug)]
-pub(super) struct Place {
-    /// Escaped.
-    pub(super) text: String,
-    /// The line in which most was counted, and how much.
-    pub(super) hottest: Option<(u32, f64)>,
-}
+/// The nodes by their parent and name.
+type Known = FxHashMap<(Option<u32>, u32), u32>;
 
 impl<'p> Calls<'p> {
     /// The call tree of `values`.
@@ -66,13 +63,13 @@ impl<'p> Calls<'p> {
         let mut namer = Namer::of(profile);
         let mut nodes: Vec<Call> = Vec::with_capacity(tree.len());
         let mut node_of: Vec<u32> = Vec::with_capacity(tree.len());
-        let mut known: FxHashMap<(Option<u32>, u32), u32> = FxHashMap::default();
+        let mut known = Known::default();
         for id in tree.ids() {
             let node = tree.node(id);
             let parent = node.parent.map(|parent| node_of[parent.index()]);
-            let name = namer.name(node.callee);
+            let name = namer.number(node.callee);
             let at = *known.entry((parent, name)).or_insert_with(|| {
-                nodes.push(Call { name, parent, own: 0.0, total: 0.0, weight: 0.0 });
+                nodes.push(Call { name, parent, own: 0.0, total: 0.0, weight: 0.0, line: None });
                 row(nodes.len() - 1)
             });
             nodes[at as usize].own += node.own.value;
@@ -80,14 +77,18 @@ impl<'p> Calls<'p> {
             node_of.push(at);
         }
         let weight = weigh(&mut nodes, &tree);
-        namer.add_hottest(profile, values);
-        let Namer { names, places, .. } = namer;
-        let mut calls = Self { nodes, names, places, weight, children: Vec::new(), starts: Vec::new() };
+        let lines = lines(profile, values, &namer, &known);
+        let (names, files) = namer.finish();
+        for (at, node) in (0..).zip(&mut nodes) {
+            node.line = lines.of_nodes.get(&at).copied().or(names[node.name as usize].first_line);
+        }
+        let hottest = hottest(&nodes, &names, &lines.of_names);
+        let mut calls = Self { nodes, names, files, hottest, weight, children: Vec::new(), starts: Vec::new() };
         calls.link();
         calls
     }
 
-    /// The nodes below `parent`, or the outermost ones.
+    /// The nodes below `parent`, or the outermost ones; the heaviest first.
     pub(super) fn children(&self, parent: Option<u32>) -> &[u32] {
         let slot = parent.map_or(self.nodes.len(), |parent| parent as usize);
         &self.children[self.starts[slot] as usize..self.starts[slot + 1] as usize]
@@ -100,15 +101,7 @@ impl<'p> Calls<'p> {
 
     /// The share of a weight in percent.
     pub(super) fn percent(&self, weight: f64) -> f64 {
-        crate::analysis::percent(weight, self.weight)
-    }
-
-    /// What each name has of its own, the most first.
-    pub(super) fn hottest_names(&self) -> Vec<(u32, f64)> {
-        let mut own: Vec<(u32, f64)> = (0..row(self.names.len())).map(|name| (name, 0.0)).collect();
-        self.nodes.iter().for_each(|node| own[node.name as usize].1 += node.own);
-        own.sort_by(|left, right| right.1.abs().total_cmp(&left.1.abs()));
-        own
+        percent(weight, self.weight)
     }
 
     fn link(&mut self) {
@@ -149,102 +142,55 @@ fn weigh(nodes: &mut [Call], tree: &Tree) -> f64 {
     roots.max(tree.whole.total.value.abs())
 }
 
-/// Gives numbers to names and places.
-struct Namer<'p> {
-    labels: Labels<'p>,
-    profile: &'p Profile,
-    of_function: Vec<Option<u32>>,
-    known: FxHashMap<NameKey, u32>,
-    known_places: FxHashMap<String, u32>,
-    names: Vec<Name<'p>>,
-    places: Vec<Place>,
+/// Lines in which much was counted.
+struct BusyLines {
+    /// By node: where most of its total passed.
+    of_nodes: FxHashMap<u32, u32>,
+    /// By name: where most was counted in itself.
+    of_names: FxHashMap<u32, u32>,
 }
 
-/// What reads the same.
-#[derive(PartialEq, Eq, Hash)]
-enum NameKey {
-    Function(StringId, Option<u32>),
-    Wait(WaitKind),
+fn lines(profile: &Profile, values: &StackValues, namer: &Namer<'_>, known: &Known) -> BusyLines {
+    let totals = values.totals(&profile.stacks);
+    let mut node_of_stack: Vec<Option<u32>> = vec![None; totals.len()];
+    let (mut of_nodes, mut of_names) = (Vec::new(), Vec::new());
+    for (stack, total) in totals.iter().enumerate().filter(|(_, total)| total.samples > 0) {
+        let frame = profile.stacks.frame[stack].index();
+        let Some(name) = namer.number_of(profile.frames.function[frame]) else { continue };
+        let parent = profile.stacks.prefix[stack].and_then(|prefix| node_of_stack[prefix.index()]);
+        let node = known.get(&(parent, name)).copied();
+        node_of_stack[stack] = node;
+        if let (Some(line), Some(node)) = (profile.frames.line[frame], node) {
+            of_nodes.push((node, line, total.value));
+            of_names.push((name, line, values.own[stack].value));
+        }
+    }
+    BusyLines { of_nodes: busiest(of_nodes), of_names: busiest(of_names) }
 }
 
-impl<'p> Namer<'p> {
-    fn of(profile: &'p Profile) -> Self {
-        Self {
-            labels: Labels::of(profile),
-            profile,
-            of_function: vec![None; profile.functions.len()],
-            known: FxHashMap::default(),
-            known_places: FxHashMap::default(),
-            names: Vec::new(),
-            places: Vec::new(),
+/// For each key the line with the most, of equal ones the first; none where nothing was counted.
+fn busiest(mut amounts: Vec<(u32, u32, f64)>) -> FxHashMap<u32, u32> {
+    amounts.sort_by_key(|(key, line, _)| (*key, *line));
+    let mut best: FxHashMap<u32, (u32, f64)> = FxHashMap::default();
+    for same in amounts.chunk_by(|left, right| (left.0, left.1) == (right.0, right.1)) {
+        let (key, line, _) = same[0];
+        let amount = same.iter().map(|(_, _, amount)| amount).sum::<f64>().abs();
+        let best = best.entry(key).or_insert((line, 0.0));
+        if amount > best.1 {
+            *best = (line, amount);
         }
     }
-
-    fn name(&mut self, callee: Callee) -> u32 {
-        match callee {
-            Callee::Function(function) => {
-                if let Some(known) = self.of_function[function.index()] {
-                    return known;
-                }
-                let place = self.place(function);
-                let name = self.profile.functions.name[function.index()];
-                let profile = self.profile;
-                let number =
-                    self.add(NameKey::Function(name, place), || Name { text: escaped(profile.string(name)), place });
-                self.of_function[function.index()] = Some(number);
-                number
-            }
-            Callee::Wait(kind) => {
-                let profile = self.profile;
-                let text = || Cow::Owned(escaped(&kind.label(profile)).into_owned());
-                self.add(NameKey::Wait(kind), || Name { text: text(), place: None })
-            }
-        }
-    }
-
-    fn add(&mut self, key: NameKey, name: impl FnOnce() -> Name<'p>) -> u32 {
-        let names = &mut self.names;
-        *self.known.entry(key).or_insert_with(|| {
-            names.push(name());
-            row(names.len() - 1)
-        })
-    }
-
-    fn place(&mut self, function: FunctionId) -> Option<u32> {
-        let callee = Callee::Function(function);
-        let text = match (self.labels.file(callee), self.labels.first_line(callee)) {
-            (Some(file), Some(line)) => format!("{}:{line}", escaped(known_path(file))),
-            (Some(file), None) => escaped(known_path(file)).into_owned(),
-            (None, _) => escaped(&self.labels.owner(callee)?).into_owned(),
-        };
-        let next = row(self.places.len());
-        let place = *self.known_places.entry(text).or_insert(next);
-        if place == next {
-            self.places.push(Place { text: String::new(), hottest: None });
-        }
-        Some(place)
-    }
-
-    /// Puts the texts and the hottest lines to the places.
-    fn add_hottest(&mut self, profile: &Profile, values: &StackValues) {
-        for (text, place) in self.known_places.drain() {
-            self.places[place as usize].text = text;
-        }
-        for row in &functions(profile, values).rows {
-            let number = self.of_function[row.function.index()];
-            let place = number.and_then(|number| self.names[number as usize].place);
-            let (Some(place), Some(hot)) = (place, row.hottest.filter(|hot| hot.function == row.function)) else {
-                continue;
-            };
-            let hottest = &mut self.places[place as usize].hottest;
-            if hottest.is_none_or(|(_, own)| hot.own.value > own) {
-                *hottest = Some((hot.line, hot.own.value));
-            }
-        }
-    }
+    best.into_iter().filter(|(_, (_, amount))| *amount > 0.0).map(|(key, (line, _))| (key, line)).collect()
 }
 
-/// An index as nodes have it.
-fn row(index: usize) -> u32 {
-    u32::try_from(index).expect("a tree has fewer nodes than a profile has stacks")
+fn hottest(nodes: &[Call], names: &[Name<'_>], lines: &FxHashMap<u32, u32>) -> Vec<Hot> {
+    let hot = |(number, name): (u32, &Name<'_>)| Hot {
+        name: number,
+        own: 0.0,
+        line: lines.get(&number).copied().or(name.first_line),
+    };
+    let mut hottest: Vec<Hot> = (0..).zip(names).map(hot).collect();
+    nodes.iter().for_each(|node| hottest[node.name as usize].own += node.own);
+    hottest.sort_by(|left, right| right.own.abs().total_cmp(&left.own.abs()));
+    hottest
 }

@@ -4,16 +4,15 @@ use super::body::put;
 use super::escape::escaped;
 use super::keep::{Kept, Part};
 use super::scale::Scale;
-use super::{AiForm, AiSubject};
+use super::{AiForm, AiSubject, waits};
 use crate::analysis::{Measure, MeasureError, Selection, StackValues, Unit, Whole};
 use crate::model::{Profile, ThreadId, Time, TimeRange};
 use crate::report::info::command_text;
 use crate::report::number::{count, format_duration, format_percent, headline};
 use crate::report::style::shorten;
 
-/// Threads and kinds of wait that are named.
+/// Threads that are named.
 const MOST_THREADS: usize = 6;
-const MOST_WAITS: usize = 3;
 /// Letters of a command line, a file's path, a filter.
 const MOST_WORDS: usize = 300;
 /// Letters of a thread's name.
@@ -60,7 +59,6 @@ impl Header {
             ("Machine", machine(profile)),
             ("Filters", filters(subject)),
             ("Certainty", certainty(&whole)),
-            ("Waits", waits(profile, &whole, subject.selection)),
         ] {
             if let Some(value) = value {
                 put(&mut above, format_args!("{key}: {value}\n"));
@@ -70,7 +68,7 @@ impl Header {
         let above_terse = format!("# Call tree of {what}{name}\nCounted: {counted}\n");
         Ok(Self {
             above,
-            below: how_to_read(options.form, scale),
+            below: how_to_read(options.form, scale) + &waits::section(profile, subject.selection, whole.measure),
             above_terse,
             below_terse: terse_how_to_read(options.form, scale),
             scale: scale.clone(),
@@ -147,14 +145,15 @@ fn program(profile: &Profile, subject: &AiSubject<'_>) -> Option<String> {
 }
 
 fn time(profile: &Profile, range: TimeRange) -> String {
-    let from_zero = |time: Time| format_duration(time - Time::ZERO);
     let Some(extent) = profile.extent() else { return "the profile has no times".to_owned() };
-    let whole = format!("{} to {}", from_zero(extent.start), from_zero(extent.end));
+    let whole = format_duration(extent.end - extent.start);
     if range == TimeRange::ALL {
         return format!("the whole profile, {whole}");
     }
-    let [start, end] = [range.start.max(extent.start), range.end.min(extent.end)].map(from_zero);
-    format!("only {start} to {end} of a profile that goes from {whole}")
+    let from_zero = |time: Time| format_duration(time - Time::ZERO);
+    let (start, end) = (range.start.max(extent.start), range.end.min(extent.end));
+    let part = format_duration(end - start);
+    format!("only {part} ({} to {}) of a profile of {whole}", from_zero(start), from_zero(end))
 }
 
 /// `8 of 12, busiest first: main (tid 10) 31.2 %, …`
@@ -203,26 +202,6 @@ fn certainty(whole: &Whole) -> Option<String> {
     Some(format!("sampled; a share of {EXAMPLE} % is really {low} to {high} (95 % interval)"))
 }
 
-/// What the threads waited meanwhile, where that is not in the tree.
-fn waits(profile: &Profile, whole: &Whole, selection: &Selection) -> Option<String> {
-    if matches!(whole.measure, Measure::OffCpu | Measure::Wall) {
-        return None;
-    }
-    let waits = StackValues::of(profile, selection, Measure::OffCpu).ok().filter(|waits| waits.total.samples > 0)?;
-    let mut kinds: Vec<(usize, f64)> = (0..waits.wait_kinds.len()).map(|kind| (kind, 0.0)).collect();
-    waits.waits.iter().for_each(|cell| kinds[cell.kind].1 += cell.amount.value);
-    kinds.sort_by(|left, right| right.1.total_cmp(&left.1));
-    let scale = Scale::of(&waits.whole());
-    let kinds = kinds.iter().take(MOST_WAITS).map(|(kind, time)| {
-        let label = waits.wait_kinds[*kind].label(profile);
-        format!("{} {}", escaped(&label), scale.amount(*time))
-    });
-    let kinds = kinds.collect::<Vec<_>>().join(", ");
-    let all = scale.amount(waits.total.value);
-    let number = count(waits.total.samples, "wait");
-    Some(format!("not in this tree; these threads together slept {all} in {number}, most in {kinds}"))
-}
-
 fn how_to_read(form: AiForm, scale: &Scale) -> String {
     let unit = if scale.unit.is_empty() { "a count".to_owned() } else { format!("in {}", scale.unit) };
     let node = match form {
@@ -238,18 +217,17 @@ fn how_to_read(form: AiForm, scale: &Scale) -> String {
     format!(
         "\n# How to read it\n{node} A node stands for all calls of that function by the same callers. Total is what was \
          counted in the function and all that it called, self in the function alone ({unit}). What of a total is neither \
-         self nor in a child is in nodes left out.\nPlaces: `number;file:line;hottest line` – where the function begins, and \
-         the line of it with most self, where these are known; else its crate or library. Hottest functions, from \
-         anywhere in the tree: `self;share of all;name;place`. Escapes as in Rust strings, `\\x3b` is a semicolon.\n"
+         self nor in a child is in nodes left out.\nPlaces are `file:line`, the file by its number in the list of files (of \
+         functions without a file, their crate or library); the line is the one of the function with most of the node's \
+         total, most often a call. Hottest functions, from anywhere in the tree: `self;share of all;name;place`, the line \
+         with most self. Escapes are as in Rust strings, `\\x3b` is a semicolon.\n"
     )
 }
 
 fn terse_how_to_read(form: AiForm, scale: &Scale) -> String {
     let unit = if scale.unit.is_empty() { String::new() } else { format!(" in {}", scale.unit) };
     match form {
-        AiForm::Lines => {
-            format!("Lines: id;name;total;self;place;children{unit}. Places: number;file:line;hottest line.\n")
-        }
-        AiForm::Blocks => format!("Amounts{unit}. Places: number;file:line;hottest line.\n"),
+        AiForm::Lines => format!("Lines: id;name;total;self;place;children{unit}. Places: number of file:line.\n"),
+        AiForm::Blocks => format!("Amounts{unit}. Places: number of file:line.\n"),
     }
 }

@@ -31,8 +31,8 @@ pub(super) struct Cost {
     pub(super) chars: usize,
     /// Mentions of nodes.
     pub(super) nodes: usize,
-    /// Mentions of places.
-    pub(super) places: usize,
+    /// Mentions of files.
+    pub(super) files: usize,
 }
 
 impl Kept {
@@ -79,9 +79,9 @@ fn parts(calls: &Calls<'_>, is_kept: &[bool], all: &[bool]) -> (Part, Part) {
 }
 
 impl Cost {
-    /// The most letters that it can be where numbers of nodes go up to `nodes`, and there are so many places.
-    pub(super) fn most(self, nodes: usize, places: usize) -> usize {
-        self.chars + self.nodes * digits(nodes) + self.places * digits(places.saturating_sub(1))
+    /// The most letters that it can be where numbers of nodes go up to `nodes`, and there are so many files.
+    pub(super) fn most(self, nodes: usize, files: usize) -> usize {
+        self.chars + self.nodes * digits(nodes) + self.files * digits(files.saturating_sub(1))
     }
 }
 
@@ -89,11 +89,11 @@ impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, rhs: Self) {
         self.chars += rhs.chars;
         self.nodes += rhs.nodes;
-        self.places += rhs.places;
+        self.files += rhs.files;
     }
 }
 
 /// How long a number is.
-fn digits(number: usize) -> usize {
+pub(super) fn digits(number: usize) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
 }

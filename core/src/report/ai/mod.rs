@@ -1,4 +1,4 @@
-//! Call trees as text for an AI assistant: a header that explains itself, the hottest functions, a table of places, and the
+//! Call trees as text for an AI assistant: a header that explains itself, the hottest functions, a table of files, and the
 //! tree.
 //!
 //! The tree has the two forms that Chrome DevTools has for its assistant, without what limits these (which
@@ -14,13 +14,15 @@ mod calls;
 mod escape;
 mod header;
 mod keep;
+mod naming;
 mod scale;
+mod waits;
 
 #[cfg(test)]
 mod tests;
 
 use body::{Body, chars};
-use calls::Calls;
+use calls::{Calls, Hot};
 use header::Header;
 use keep::Kept;
 use scale::Scale;
@@ -103,12 +105,12 @@ pub fn ai_text(
     let body = Body { calls: &calls, whole: &whole, scale: &scale, form, min_percent };
     let kept = Kept::at_least(&calls, min_percent);
     match budget {
-        None => Ok(text(&header, &body, &body.hottest(MOST_HOTTEST), &kept, false)),
+        None => Ok(text(&header, &body, body.hottest(MOST_HOTTEST), &kept, false)),
         Some(budget) => within(&header, &body, &kept, budget),
     }
 }
 
-fn text(header: &Header, body: &Body<'_>, hottest: &[(u32, f64)], kept: &Kept, is_terse: bool) -> String {
+fn text(header: &Header, body: &Body<'_>, hottest: &[Hot], kept: &Kept, is_terse: bool) -> String {
     header.text(kept, is_terse) + &body.text(hottest, kept)
 }
 
@@ -118,8 +120,8 @@ fn within(header: &Header, body: &Body<'_>, all: &Kept, budget: usize) -> Result
     let hottest = body.hottest(MOST_HOTTEST);
     // What explains may have a half, and the list of functions a quarter.
     let is_terse = chars(&header.text(all, false)) > budget / 2;
-    let has_list = !is_terse && body.ledger(&hottest).1.chars <= budget / 4;
-    let hottest = if has_list { &hottest[..] } else { &[] };
+    let has_list = !is_terse && body.ledger(hottest).1.chars <= budget / 4;
+    let hottest = if has_list { hottest } else { &[] };
     let sizes = sizes(body, hottest, &order, budget);
     let mut above = chars(&header.text(all, is_terse));
     loop {
@@ -141,11 +143,11 @@ fn within(header: &Header, body: &Body<'_>, all: &Kept, budget: usize) -> Result
 }
 
 /// How long the body is with the first node, the first two, …, at most, as far as it is not longer than `limit`.
-fn sizes(body: &Body<'_>, hottest: &[(u32, f64)], order: &[u32], limit: usize) -> Vec<usize> {
+fn sizes(body: &Body<'_>, hottest: &[Hot], order: &[u32], limit: usize) -> Vec<usize> {
     let (mut ledger, mut cost) = body.ledger(hottest);
     let sizes = (1..).zip(order).map(|(count, node)| {
         cost += ledger.enter(*node);
-        cost.most(count, ledger.places())
+        cost.most(count, ledger.files())
     });
     sizes.take_while(|size| *size <= limit).collect()
 }
