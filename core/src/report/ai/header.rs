@@ -34,7 +34,6 @@ pub(super) struct Header {
     whole: Whole,
     stackless: f64,
     min_percent: f64,
-    budget: Option<usize>,
 }
 
 impl Header {
@@ -75,7 +74,6 @@ impl Header {
             whole,
             stackless: whole.stackless.value,
             min_percent: options.min_percent,
-            budget: options.budget,
         })
     }
 
@@ -98,9 +96,8 @@ impl Header {
             put(&mut text, format_args!("; {} below {least} % left out ({})", kept.small.nodes, part(kept.small)));
         }
         if kept.over.nodes > 0 {
-            let budget = self.budget.unwrap_or_default();
             let over = part(kept.over);
-            put(&mut text, format_args!("; {} beyond {budget} characters left out ({over})", kept.over.nodes));
+            put(&mut text, format_args!("; {} lighter ones left out for want of room ({over})", kept.over.nodes));
         }
         if self.stackless != 0.0 {
             let without = part(Part { nodes: 0, own: self.stackless });
@@ -217,8 +214,8 @@ fn how_to_read(form: AiForm, scale: &Scale) -> String {
     format!(
         "\n# How to read it\n{node} A node stands for all calls of that function by the same callers. Total is what was \
          counted in the function and all that it called, self in the function alone ({unit}). What of a total is neither \
-         self nor in a child is in nodes left out.\nPlaces are `file:line`, the file by its number in the list of files (of \
-         functions without a file, their crate or library); the line is the one of the function with most of the node's \
+         self nor in a child is in nodes left out.\nPlaces are `file:line`, the file by its number in the list of files (in \
+         `[]` the crate or library of functions without a file); the line is the one of the function with most of the node's \
          total, most often a call. Hottest functions, from anywhere in the tree: `self;share of all;name;place`, the line \
          with most self. Escapes are as in Rust strings, `\\x3b` is a semicolon.\n"
     )

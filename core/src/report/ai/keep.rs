@@ -81,7 +81,9 @@ fn parts(calls: &Calls<'_>, is_kept: &[bool], all: &[bool]) -> (Part, Part) {
 impl Cost {
     /// The most letters that it can be where numbers of nodes go up to `nodes`, and there are so many files.
     pub(super) fn most(self, nodes: usize, files: usize) -> usize {
-        self.chars + self.nodes * digits(nodes) + self.files * digits(files.saturating_sub(1))
+        // Each node is named where it stands, and those that are named again are, at worst, the last.
+        let named = digits_of_last(nodes, nodes) + digits_of_last(self.nodes.saturating_sub(nodes), nodes);
+        self.chars + named + self.files * digits(files.saturating_sub(1))
     }
 }
 
@@ -93,7 +95,35 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
+/// How long the last `count` numbers up to `end` are together.
+fn digits_of_last(count: usize, end: usize) -> usize {
+    let (mut sum, mut end, mut left) = (0, end, count.min(end));
+    while left > 0 {
+        let digits = digits(end);
+        let with_as_many = end - (10_usize.pow(u32::try_from(digits - 1).unwrap_or(0)) - 1);
+        let taken = with_as_many.min(left);
+        sum += taken * digits;
+        left -= taken;
+        end -= taken;
+    }
+    sum
+}
+
 /// How long a number is.
 pub(super) fn digits(number: usize) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_as_much_as_written_out() {
+        for (count, end) in [(0, 0), (0, 5), (1, 1), (5, 5), (3, 12), (12, 12), (1005, 1007), (1234, 1234)] {
+            let written: usize = (end - count + 1..=end).map(|number| number.to_string().len()).sum();
+            assert_eq!(digits_of_last(count, end), written, "{count} up to {end}");
+        }
+        assert_eq!([0, 9, 10, 100].map(digits), [1, 1, 2, 3]);
+    }
 }

@@ -104,7 +104,7 @@ impl<'p> Namer<'p> {
         let next = row(self.known_files.len());
         let text = match self.labels.file(callee) {
             Some(path) => escaped(known_path(path)),
-            None => escaped(&self.labels.owner(callee)?).into_owned().into(),
+            None => format!("[{}]", escaped(&self.labels.owner(callee)?)).into(),
         };
         if let Some(known) = self.known_files.get(&*text) {
             return Some(*known);

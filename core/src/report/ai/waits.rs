@@ -15,7 +15,8 @@ use crate::report::number::{count, format_duration};
 const MOST_ROWS: usize = 8;
 const MOST_THREADS: usize = 5;
 
-const TITLE: &str = "\n# Waits, not in the tree (time in all threads;how many;what for;waiting function > what it called;place;threads)\n";
+const TITLE: &str = "\n# Waits, not in the tree\n`time of all threads together;how many;what for;waiting function > what it called;\
+                     place;threads`, the longest first. Threads that are idle or wait for others' ends are among them.\n";
 
 /// Waits that are told as one: what for, and where the user's code did.
 #[derive(Default)]
