@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error as ThisError;
 use traceview_core::analysis::MeasureError;
+use traceview_core::report::AiTextError;
 
 use crate::cargo;
 use crate::cli::ai::AiArgsError;
@@ -33,6 +34,9 @@ pub enum Error {
     /// What the text for an AI assistant is asked for.
     #[error(transparent)]
     Ai(#[from] AiArgsError),
+    /// There is no such text.
+    #[error("no text for an AI assistant")]
+    AiText(#[from] AiTextError),
     /// The recordings directory, or `@N`.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -108,14 +112,17 @@ impl Error {
             Self::Cargo(error) => error.exit_code(),
             Self::Output(error) => error.exit_code(),
             Self::Store(StoreError::NoRecording { .. } | StoreError::Io { .. }) => ExitCode::Failed,
-            Self::Ai(_) => ExitCode::Usage,
+            Self::Ai(_) | Self::AiText(AiTextError::NoRoom { .. }) => ExitCode::Usage,
             Self::Store(StoreError::NoHome | StoreError::NotRecordingNumber(_)) => ExitCode::Usage,
             Self::ProgramNotFound { .. } | Self::InterpreterNotFound { .. } => ExitCode::NotFound,
             Self::ProgramNotExecutable { .. } => ExitCode::NotExecutable,
             Self::WorkingDirectory(_) | Self::Recording(_) => ExitCode::RecordingFailed,
-            Self::Read { .. } | Self::Window(_) | Self::Picture(_) | Self::Print(_) | Self::Measure(_) => {
-                ExitCode::Failed
-            }
+            Self::Read { .. }
+            | Self::Window(_)
+            | Self::Picture(_)
+            | Self::Print(_)
+            | Self::AiText(AiTextError::Measure(_))
+            | Self::Measure(_) => ExitCode::Failed,
             Self::NothingFound(_) => ExitCode::NothingFound,
         }
     }

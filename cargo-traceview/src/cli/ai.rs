@@ -3,34 +3,32 @@
 use clap::Args;
 use thiserror::Error;
 use traceview_core::format::chrome::calltree::{CallTreeQuery, EventChoice, ThreadChoice};
+use traceview_core::report::{AiForm, AiOptions};
 
-/// What the text for an AI assistant conflicts with.
-const OTHER_REPORTS: [&str; 12] = [
-    "top",
-    "tree",
-    "inverted",
-    "flows",
-    "by",
-    "fold_async",
-    "slices",
-    "json",
-    "processes",
-    "range",
-    "labels",
-    "sample_type",
-];
+/// What the text for an AI assistant conflicts with: other reports.
+const OTHER_REPORTS: [&str; 6] = ["top", "tree", "inverted", "flows", "by", "json"];
+
+/// What DevTools' text does not know.
+const NOT_EXACT: [&str; 8] =
+    ["fold_async", "slices", "processes", "range", "labels", "sample_type", "min_percent", "budget"];
 
 /// The flags of the text for an AI assistant.
 #[derive(Clone, Debug, Args)]
 pub struct AiArgs {
-    /// A call tree as text for an AI assistant
-    #[arg(long, group = "ai_text", requires = "exact", conflicts_with_all = OTHER_REPORTS)]
+    /// The call tree as text for an AI assistant: functions with what they called, files and lines, and what to know about it
+    #[arg(long, group = "ai_text", conflicts_with_all = OTHER_REPORTS)]
     pub ai: bool,
-    /// The same with a line for each function
-    #[arg(long, group = "ai_text", requires = "exact", conflicts_with_all = OTHER_REPORTS)]
+    /// The same in less than half the characters: a line for each function
+    #[arg(long, group = "ai_text", conflicts_with_all = OTHER_REPORTS)]
     pub ai_compact: bool,
+    /// Of the text for an AI assistant: leave out what has a smaller share than P percent (default: 0.5)
+    #[arg(long, value_name = "P", value_parser = parse_percent, requires = "ai_text")]
+    pub min_percent: Option<f64>,
+    /// Of the text for an AI assistant: at most so many characters, in which the heaviest functions have room
+    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(u64).range(1..), requires = "ai_text")]
+    pub budget: Option<u64>,
     /// Of a Chrome trace or a `.cpuprofile`: to the character what Chrome DevTools gives its assistant
-    #[arg(long, requires_all = ["ai_text", "exact_part"])]
+    #[arg(long, requires_all = ["ai_text", "exact_part"], conflicts_with_all = NOT_EXACT)]
     pub exact: bool,
     /// Of an event and what is around and in it: `ts` in µs as in the file; calls from samples are called `ProfileCall`;
     /// `nth=K` before the name chooses among events of the same name and time
@@ -84,12 +82,29 @@ pub enum AiArgsError {
     /// The end is before the start.
     #[error("the range `{0}` ends before it begins")]
     BackwardRange(String),
+    /// Not between 0 and 100.
+    #[error("`{0}` is no share in percent: write a number from 0 to 100")]
+    NotPercent(String),
     /// A thread has to be chosen by both ids.
     #[error("--range-us needs one --thread PID/TID, with the ids of the file")]
     NotOneThread,
 }
 
 impl AiArgs {
+    /// How the general text is to be written, if one is asked for.
+    #[must_use]
+    pub fn options(&self) -> Option<AiOptions> {
+        let form = match (self.ai, self.ai_compact) {
+            (true, _) => AiForm::Blocks,
+            (false, true) => AiForm::Lines,
+            (false, false) => return None,
+        };
+        let min_percent = self.min_percent.unwrap_or(AiOptions::MIN_PERCENT);
+        // No text has as many characters as can't be told.
+        let budget = self.budget.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+        Some(AiOptions { form, min_percent, budget })
+    }
+
     /// What is asked for, if it is the exact text.
     ///
     /// # Errors
@@ -143,6 +158,12 @@ fn parse_micros(text: &str) -> Result<MicrosRange, AiArgsError> {
     if range.end < range.start { Err(AiArgsError::BackwardRange(text.to_owned())) } else { Ok(range) }
 }
 
+fn parse_percent(text: &str) -> Result<f64, AiArgsError> {
+    let percent = text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>();
+    let is_share = |percent: &f64| (0.0..=100.0).contains(percent);
+    percent.ok().filter(is_share).ok_or_else(|| AiArgsError::NotPercent(text.to_owned()))
+}
+
 fn number(text: &str) -> Result<f64, AiArgsError> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     // Adding 0 makes 0 of -0.
@@ -162,6 +183,14 @@ mod tests {
         assert_eq!((&*behind.name, behind.nth), ("f", 3));
         let odd = parse_event("tid=1,ts=3,pid=7,name=f,nth=x").unwrap();
         assert_eq!((&*odd.name, odd.nth), ("f,nth=x", 0));
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(["0.5", "5%", "0 %", "100"].map(|text| parse_percent(text).unwrap()), [0.5, 5.0, 0.0, 100.0]);
+        for odd in ["", "-1", "101", "NaN", "inf", "a"] {
+            assert_eq!(parse_percent(odd), Err(AiArgsError::NotPercent(odd.to_owned())));
+        }
     }
 
     #[test]

@@ -503,11 +503,21 @@ mod tests {
         }
         assert_eq!(refused("cargo-traceview report --range 1..2"), ErrorKind::ValueValidation);
         let event = "--event ts=1,pid=2,tid=3,name=x";
-        for incomplete in ["--ai", "--exact", "--ai --exact", event, "--ai-compact --exact --range-us 1..2"] {
+        for incomplete in
+            ["--budget 9", "--min-percent 1", "--exact", "--ai --exact", event, "--ai-compact --exact --range-us 1..2"]
+        {
             let line = format!("cargo-traceview report {incomplete}");
             assert_eq!(refused(&line), ErrorKind::MissingRequiredArgument, "{line}");
         }
-        for other in ["--tree", "--json", "--ai-compact", "--thread 2/3", "--thread 2/3 --range-us 1..2"] {
+        for other in [
+            "--tree",
+            "--json",
+            "--ai-compact",
+            "--thread 2/3",
+            "--thread 2/3 --range-us 1..2",
+            "--budget 9",
+            "--slices",
+        ] {
             let line = format!("cargo-traceview report --ai --exact {event} {other}");
             assert_eq!(refused(&line), ErrorKind::ArgumentConflict, "{line}");
         }

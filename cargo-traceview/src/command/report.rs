@@ -14,7 +14,7 @@ use traceview_core::report::{
     write_groups, write_top, write_tree,
 };
 
-use super::profile_file;
+use super::{ai_text, profile_file};
 use crate::cli::args::{FlowRule, ReportArgs};
 use crate::cli::group::{By, Grouping};
 use crate::cli::plan::Surroundings;
@@ -102,6 +102,10 @@ fn of(
     }
     if values.total.samples == 0 && *selection != Selection::default() {
         return Err(Error::NothingFound(nothing_in(profile, selection)));
+    }
+    if let Some(options) = args.ai.options() {
+        let range = args.range.map_or(TimeRange::ALL, range_of);
+        return ai_text::of(profile, &values, selection, range, (options, args));
     }
     let mut text = String::new();
     if args.tree || args.inverted {

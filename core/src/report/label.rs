@@ -78,33 +78,34 @@ impl<'a> Labels<'a> {
     }
 
     /// What a person needs besides the name to know whose function it is: ` (memchr 2.7.4)` or ` (libc.so.6)`.
-    /// Nothing for code of the workspace, of std, or of no crate in the program's own executable.
     pub(super) fn suffix(&self, callee: Callee) -> String {
-        let Some(function) = function(callee) else { return String::new() };
+        self.owner(callee).map_or_else(String::new, |owner| format!(" ({})", printable(&owner)))
+    }
+
+    /// Whose function it is: `memchr 2.7.4` or `libc.so.6`. Nothing for code of the workspace, of std, or of no crate in the
+    /// program's own executable.
+    pub(super) fn owner(&self, callee: Callee) -> Option<String> {
+        let function = function(callee)?;
         let row = function.index();
         let is = |name: StandardCategory| self.category(callee) == Some(name.name());
         match self.profile.functions.kind[row] {
             FunctionKind::Native | FunctionKind::Script => {}
             // The names of these say all.
             FunctionKind::Unsymbolized | FunctionKind::Kernel | FunctionKind::Cut | FunctionKind::Unsampled => {
-                return String::new();
+                return None;
             }
         }
         if is(StandardCategory::Workspace) || is(StandardCategory::Std) {
-            return String::new();
+            return None;
         }
-        let text = match self.profile.functions.origin[row].map(|id| self.profile.crates[id.index()]) {
-            Some(origin) => match origin.version {
-                Some(version) => format!("{} {}", self.profile.string(origin.name), self.profile.string(version)),
-                // The path already starts with the crate's name.
-                None => return String::new(),
-            },
-            None => match self.module(callee) {
-                Some(module) if self.facts.library(function) != self.own_binary => module.to_owned(),
-                Some(_) | None => return String::new(),
-            },
-        };
-        format!(" ({})", printable(&text))
+        match self.profile.functions.origin[row].map(|id| self.profile.crates[id.index()]) {
+            // Without a version the path already starts with the crate's name.
+            Some(origin) => {
+                let version = self.profile.string(origin.version?);
+                Some(format!("{} {version}", self.profile.string(origin.name)))
+            }
+            None => self.module(callee).filter(|_| self.facts.library(function) != self.own_binary).map(str::to_owned),
+        }
     }
 
     /// What tells functions apart whose readable names are equal: ` [h3f2a1]`, the beginning of the hash in the symbol.

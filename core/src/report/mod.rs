@@ -1,8 +1,10 @@
 //! Profiles as text for people ([`write_top`], [`write_groups`], [`write_tree`], [`write_flows`], [`write_info`], [`write_summary`]) and
 //! as JSON for scripts ([`top_json`], [`groups_json`], [`tree_json`], [`flows_json`], [`info_json`]).
+//! [`ai_text`] is for AI assistants.
 //!
 //! Nothing here looks at a terminal: what fits and whether there are colours is said by [`Style`].
 
+mod ai;
 mod flows;
 mod groups;
 mod info;
@@ -20,6 +22,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use ai::{AiForm, AiOptions, AiSubject, AiTextError, ai_text};
 pub use flows::{flows_json, write_flows};
 pub use groups::{groups_json, write_groups};
 pub(crate) use info::command_text;

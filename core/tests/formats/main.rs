@@ -1,5 +1,6 @@
 //! Files of other tools, read and written again: against the values that those tools compute from them.
 
+mod ai_text;
 mod chrome;
 mod chrome_calltree;
 mod chrome_flows;
