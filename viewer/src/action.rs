@@ -4,6 +4,7 @@
 use traceview_core::analysis::{Measure, Transform, default_measure};
 use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
 
+use crate::command::Command;
 use crate::document::Document;
 use crate::selection::{Picked, Selection};
 
@@ -42,6 +43,8 @@ pub enum Action {
     Copy(String),
     /// Show this tab of tables, by the name it has in [`PANELS`](crate::panels::PANELS).
     ShowTable(&'static str),
+    /// Do what a key or a menu entry does, after all that was done at the same moment.
+    Run(Command),
 }
 
 impl Action {
@@ -106,7 +109,7 @@ impl State {
     }
 
     /// Carries out `action` at `now`, in seconds from any start: actions at one moment are one step of the history.
-    /// [`Action::Copy`] and [`Action::ShowTable`] change nothing here.
+    /// [`Action::Copy`], [`Action::ShowTable`] and [`Action::Run`] change nothing here.
     pub fn apply(&mut self, action: &Action, now: f64) {
         let before = self.selection.clone();
         self.change(action);
@@ -179,7 +182,7 @@ impl State {
             Action::Measure(measure) => selection.measure = *measure,
             Action::Transform(transform) => selection.transform(transform),
             Action::KeepTransforms(kept) => selection.keep_transforms(*kept),
-            Action::Copy(_) | Action::ShowTable(_) => {}
+            Action::Copy(_) | Action::ShowTable(_) | Action::Run(_) => {}
         }
     }
 }

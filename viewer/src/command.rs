@@ -54,6 +54,7 @@ pub enum Command {
     LightTheme,
     DarkTheme,
     ResetLayout,
+    Warnings,
     Palette,
     ShowKeys,
 }
@@ -120,6 +121,13 @@ const ROWS: &[Row] = {
     &[
         row(C::Open, File, "Open…", "Open another profile", &[command(Key::O)]),
         row(C::Reload, File, "Reload", "Read the file again", &[command(Key::R), plain(Key::F5)]),
+        row(
+            C::Warnings,
+            File,
+            "Warnings…",
+            "List what was dropped, repaired or doubtful in this profile, and which flows lead nowhere",
+            &[plain(Key::I)],
+        ),
         row(C::NextTab, File, "Next tab", "Show the next opened profile", &[control(Key::Tab)]),
         row(C::CloseTab, File, "Close tab", "Close this profile", &[command(Key::W)]),
         row(C::Quit, File, "Quit", "Close the window", &[command(Key::Q)]),

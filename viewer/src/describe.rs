@@ -3,7 +3,7 @@
 mod fields;
 mod markers;
 
-pub use markers::{flow_name, innermost_functions, link_text, marker_facts};
+pub use markers::{flow_name, innermost_functions, link_text, marker_facts, short_thread};
 
 use std::borrow::Cow;
 
@@ -77,8 +77,8 @@ pub fn moment(time: Time) -> String {
 pub fn thread(document: &Document, thread: ThreadId) -> String {
     let name = document.thread_name(thread);
     match document.profile.threads[thread.index()].tid.to_string() {
-        // Not in the file.
-        tid if tid.is_empty() => name.to_owned(),
+        // Not in the file, or said by the name.
+        tid if tid.is_empty() || says(name, &tid) || tid.contains(name) => name.to_owned(),
         tid => format!("{name} (tid {tid})"),
     }
 }
@@ -86,7 +86,17 @@ pub fn thread(document: &Document, thread: ThreadId) -> String {
 /// A thread's process with its id.
 pub fn process(document: &Document, thread: ThreadId) -> String {
     let process = &document.profile.processes[document.profile.threads[thread.index()].process.index()];
-    format!("{} (pid {})", document.profile.string(process.name), process.pid)
+    let (name, pid) = (document.profile.string(process.name), process.pid.to_string());
+    match name {
+        "" => format!("pid {pid}"),
+        name if says(name, &pid) => name.to_owned(),
+        name => format!("{name} (pid {pid})"),
+    }
+}
+
+/// Whether a name says the id: `process 17` is what readers call a process without a name.
+pub(crate) fn says(name: &str, id: &str) -> bool {
+    name.rsplit(' ').next() == Some(id)
 }
 
 /// Where a function comes from: crate, category, library, source.

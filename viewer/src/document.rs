@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use traceview_core::analysis::FunctionFacts;
-use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
+use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange, Warning};
 
 use crate::flows::Flows;
 use crate::local_sources::LocalSources;
@@ -25,6 +25,8 @@ pub struct Document {
     pub extent: TimeRange,
     /// Whether anything has a place in time.
     pub timed: bool,
+    /// Whether asynchronous code was sampled, of which the stacks can be folded.
+    pub is_async: bool,
     /// Libraries and categories of functions.
     pub facts: FunctionFacts,
     /// Where its sources lie on this machine.
@@ -72,6 +74,7 @@ impl Document {
             activity: activity.collect(),
             markers: profile.threads.iter().map(|thread| ThreadMarkers::of(&thread.markers, end)).collect(),
             flows: Flows::of(&profile),
+            is_async: is_async(&profile),
             facts: FunctionFacts::of(&profile),
             sources: LocalSources::of(&profile),
             stack_index: Arc::new(StackIndex::new(&profile.stacks)),
@@ -87,6 +90,12 @@ impl Document {
     pub fn busiest_thread(&self) -> Option<ThreadId> {
         let order = |row: &usize| (self.activity[*row].cpu, self.activity[*row].slices, std::cmp::Reverse(*row));
         (0..self.activity.len()).max_by_key(order).map(ThreadId::new)
+    }
+
+    /// How many phases of flows its reader could bind to nothing.
+    pub fn unbound_phases(&self) -> u64 {
+        let unbound = self.profile.meta.warnings.iter().filter(|warning| is_of_flows(warning));
+        unbound.fold(0, |sum, warning| sum.saturating_add(warning.count))
     }
 
     /// How the samples of a thread fill the time between them.
@@ -120,6 +129,19 @@ impl Document {
     pub fn thread_name(&self, thread: ThreadId) -> &str {
         self.profile.string(self.profile.threads[thread.index()].name)
     }
+}
+
+/// Whether there is the body of an async function, by its name or because something polls it.
+fn is_async(profile: &Profile) -> bool {
+    let polls =
+        |name: &str| name.contains("{async_") || name.ends_with("Future>::poll") || name.contains("::task::raw::");
+    profile.functions.name.iter().any(|name| polls(profile.string(*name)))
+}
+
+/// Whether it says that flows are bound to nothing.
+pub fn is_of_flows(warning: &Warning) -> bool {
+    const CODES: &str = "flow-no-";
+    warning.code.starts_with(CODES) || warning.code == "flow-alone"
 }
 
 fn sample_timing(profile: &Profile, thread: ThreadId) -> SampleTiming {

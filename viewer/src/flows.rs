@@ -47,7 +47,7 @@ pub const MOST_LINKS: usize = 4000;
 const NONE: u32 = u32::MAX;
 
 /// Members with the same one are at one marker or slice.
-type Place = (ThreadId, u8, usize);
+pub(crate) type Place = (ThreadId, u8, usize);
 
 impl Flows {
     /// Indexes the flows of `profile`.
@@ -132,7 +132,7 @@ impl Flows {
 
     /// What a way that has come to `member` goes on with on its thread, besides what is in the same place. What a thread
     /// starts comes of what reached it last, be it its own start, a join or a message.
-    fn along_thread(&self, flows: &FlowTable, member: u32, way: Way) -> &[u32] {
+    pub(crate) fn along_thread(&self, flows: &FlowTable, member: u32, way: Way) -> &[u32] {
         let is_arrival = self.source[member as usize] != NONE;
         let wanted = moment(flows, member);
         let at = self.by_thread.partition_point(|row| moment(flows, *row) < wanted);
@@ -154,11 +154,16 @@ impl Flows {
     }
 
     /// All that came of what was picked and all that it came of, also by way of what threads did in between: first its own
-    /// links, then those of its neighbours, …
+    /// links, then those of its neighbours, … No more than [`MOST_LINKS`].
     pub fn chain(&self, flows: &FlowTable, picked: &Picked) -> Vec<Link> {
-        let mut links: Vec<Link> = Vec::new();
+        self.chain_of(flows, picked, MOST_LINKS).0
+    }
+
+    /// The same with at most so many links, and whether there are more.
+    pub fn chain_of(&self, flows: &FlowTable, picked: &Picked, most_links: usize) -> (Vec<Link>, bool) {
+        let (mut links, mut is_cut) = (Vec::<Link>::new(), false);
         for way in [Way::Back, Way::Forward] {
-            let most = if way == Way::Back { MOST_LINKS / 2 } else { MOST_LINKS };
+            let most = if way == Way::Back { most_links / 2 } else { most_links };
             let mut seen: FxHashSet<u32> = self.members_at(flows, picked).iter().copied().collect();
             let mut next: VecDeque<u32> = self.members_at(flows, picked).iter().copied().collect();
             for member in self.members_at(flows, picked) {
@@ -168,6 +173,7 @@ impl Flows {
             'way: while let Some(member) = next.pop_front() {
                 for link in self.links_of(flows, member, way) {
                     if links.len() >= most {
+                        is_cut = true;
                         break 'way;
                     }
                     links.push(link);
@@ -178,7 +184,7 @@ impl Flows {
                 }
             }
         }
-        links
+        (links, is_cut)
     }
 
     /// The time of what was picked together with that of its neighbours.
@@ -241,7 +247,8 @@ fn moment(flows: &FlowTable, member: u32) -> (ThreadId, Time, u32) {
     (thread, time, member)
 }
 
-fn place(flows: &FlowTable, member: u32) -> Place {
+/// Where a member is.
+pub(crate) fn place(flows: &FlowTable, member: u32) -> Place {
     let FlowMember { thread, anchor, .. } = flows.members[member as usize];
     place_of(thread, anchor, member)
 }

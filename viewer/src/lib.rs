@@ -25,6 +25,7 @@
 pub mod action;
 pub mod analyses;
 pub mod app;
+pub mod chain;
 pub mod command;
 pub mod describe;
 pub mod document;

@@ -154,7 +154,7 @@ pub fn flow_anchor_start(profile: &Profile, member: &FlowMember) -> Time {
 }
 
 /// When a flow has come to a member: an end that waits for the next slice has come when that begins.
-pub(crate) fn arrival(profile: &Profile, member: &FlowMember) -> Time {
+pub fn arrival(profile: &Profile, member: &FlowMember) -> Time {
     match member.anchor {
         FlowAnchor::Slice(_) => member.time.max(flow_anchor_start(profile, member)),
         FlowAnchor::Marker(_) | FlowAnchor::Thread => member.time,

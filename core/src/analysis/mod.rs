@@ -41,8 +41,10 @@ pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;
 pub use filter::{Measure, NoSuchThread, Selection, select_threads};
-pub(crate) use flows::arrival as flow_arrival;
-pub use flows::{Chain, FlowList, FlowTimes, HopTimes, Times, flow_anchor_start, flow_hops, flow_place, flows};
+pub use flows::{
+    Chain, FlowList, FlowTimes, HopTimes, Times, arrival as flow_arrival, flow_anchor_start, flow_hops, flow_place,
+    flows,
+};
 pub use functions::{FunctionList, FunctionRow, HotLine, functions};
 pub use groups::{GroupBy, GroupKey, GroupList, GroupRow, groups, thread_groups};
 pub use interval::Interval;

@@ -57,9 +57,13 @@ pub fn link_text(document: &Document, link: Link, way: Way) -> String {
     } else {
         format!("{apart} {}", if is_later { "later" } else { "earlier" })
     };
-    let place = match document.thread_name(there.thread) {
-        "" => format!("thread {}", document.profile.threads[there.thread.index()].tid),
+    format!("{} in {}, {when}", name(document, &there), short_thread(document, there.thread))
+}
+
+/// A thread's name; its id, if it has none.
+pub fn short_thread(document: &Document, thread: ThreadId) -> String {
+    match document.thread_name(thread) {
+        "" => format!("thread {}", document.profile.threads[thread.index()].tid),
         name => name.to_owned(),
-    };
-    format!("{} in {place}, {when}", name(document, &there))
+    }
 }

@@ -144,7 +144,7 @@ pub(super) fn column(key: &'static str, title: &str, record_title: String, hint:
 }
 
 /// A whole number with its digits in groups of three: `14,902`.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -11,6 +11,8 @@ mod amounts;
 mod counted;
 mod labels;
 
+pub(crate) use amounts::grouped;
+
 use std::sync::Arc;
 
 use egui::{Rect, Ui, Vec2, pos2};

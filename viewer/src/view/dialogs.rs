@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use egui::{Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
 
+use super::warnings::WarningList;
 use super::{Input, Request, Viewer};
 use crate::command::{Command, Menu, Shortcut};
+use crate::theme::Theme;
 
 /// A dialog over the window.
 pub(super) enum Dialog {
@@ -15,10 +17,12 @@ pub(super) enum Dialog {
     Palette(String, usize),
     /// All keys.
     Keys,
+    /// What is to be known of the profile that is shown.
+    Warnings(WarningList),
 }
 
 /// What a dialog ended with.
-enum Outcome {
+pub(super) enum Outcome {
     Run(Command),
     Open(PathBuf),
     ChooseFile,
@@ -50,12 +54,17 @@ impl Dialog {
 }
 
 impl Viewer {
-    pub(super) fn dialog(&mut self, ui: &mut Ui) {
+    pub(super) fn dialog(&mut self, ui: &mut Ui, theme: &Theme) {
+        let document = self.document().cloned();
         let Some(dialog) = &mut self.dialog else { return };
         let response = Modal::new(Id::unique("dialog")).show(ui, |ui| match dialog {
             Dialog::Open(path) => open_file(ui, path),
             Dialog::Palette(text, chosen) => palette(ui, text, chosen),
             Dialog::Keys => keys(ui),
+            Dialog::Warnings(list) => match &document {
+                Some(document) => list.ui(ui, theme, &document.profile),
+                None => Some(Outcome::Closed),
+            },
         });
         let outcome = if response.should_close() { Some(Outcome::Closed) } else { response.inner };
         if outcome.is_some() {

@@ -12,6 +12,7 @@ mod settings;
 mod tests;
 #[cfg(test)]
 mod transform_tests;
+mod warnings;
 
 pub use settings::{Settings, ThemeChoice};
 
@@ -30,6 +31,7 @@ use crate::panels::{PANELS, Place, tabs_of};
 use crate::theme::Theme;
 use dialogs::Dialog;
 use open_document::OpenDocument;
+use warnings::WarningList;
 
 /// Something to open.
 #[derive(Clone, Debug)]
@@ -198,7 +200,7 @@ impl Viewer {
         self.menu_bar(ui);
         self.tab_bar(ui);
         let focus_search = std::mem::take(&mut self.focus_search);
-        let mut closed = None;
+        let (mut closed, mut commands) = (None, Vec::new());
         let tab = self.tabs.get_mut(self.active);
         let id = tab.as_ref().map(|tab| tab.id);
         match tab.map(|tab| (tab.title.as_str(), &mut tab.content)) {
@@ -218,13 +220,17 @@ impl Viewer {
                 None => {}
             },
             Some((_, Content::Open(open))) => {
-                ui.push_id(id, |ui| open.ui(ui, &theme, &self.jobs, &mut self.settings, focus_search));
+                let drawn = ui.push_id(id, |ui| open.ui(ui, &theme, &self.jobs, &mut self.settings, focus_search));
+                commands = drawn.inner;
             }
         }
         if let Some(index) = closed {
             self.close(index);
         }
-        self.dialog(ui);
+        self.dialog(ui, &theme);
+        for command in commands {
+            self.run(command, ui);
+        }
         // Last, so that a panel with the focus has taken the keys that mean something to it.
         for command in ui.input(|input| Command::pressed(&input.events, typing)) {
             // Nothing happens behind a dialog.
@@ -241,6 +247,9 @@ impl Viewer {
         match command {
             Command::Open => self.dialog = Some(Dialog::open_file()),
             Command::Palette => self.dialog = Some(Dialog::palette()),
+            Command::Warnings if self.document().is_some() => {
+                self.dialog = Some(Dialog::Warnings(WarningList::default()))
+            }
             Command::ShowKeys => self.dialog = Some(Dialog::Keys),
             Command::Cancel if self.dialog.is_some() => self.dialog = None,
             Command::Reload => self.reload(),

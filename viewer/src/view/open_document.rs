@@ -105,14 +105,22 @@ impl OpenDocument {
         format!("{what}: {length}{threads} thread{}, {samples} sample{}", plural(threads), plural(samples))
     }
 
-    pub(super) fn ui(&mut self, ui: &mut Ui, theme: &Theme, jobs: &Jobs, settings: &mut Settings, focus_search: bool) {
+    /// Draws it and takes its input. Gives the commands that are to be run besides.
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &Theme,
+        jobs: &Jobs,
+        settings: &mut Settings,
+        focus_search: bool,
+    ) -> Vec<Command> {
         let mut actions = Vec::new();
         self.turn(jobs);
         let selection = self.shown_selection().into_owned();
         let face = self.faces.shown_mut();
         face.analyses.update(&face.document, &selection, jobs);
         self.tool_bar(ui, focus_search, &mut actions);
-        self.status_bar(ui, jobs);
+        self.status_bar(ui, jobs, &mut actions);
         self.panels(ui, theme, jobs, settings, (&selection, &mut actions));
         if !self.faces.shows(&self.state.selection().transforms) {
             actions.retain(|action| !action.is_of_stacks());
@@ -122,14 +130,17 @@ impl OpenDocument {
             // What was drawn so far shows the old state.
             ui.request_repaint();
         }
+        let mut commands = Vec::new();
         for action in actions {
             match &action {
                 Action::Copy(text) => ui.copy_text(text.clone()),
                 Action::ShowTable(name) => (*name).clone_into(&mut settings.table),
+                Action::Run(command) => commands.push(*command),
                 _ => {}
             }
             self.state.apply(&action, now);
         }
+        commands
     }
 
     /// Carries out a command that is about this profile.
@@ -334,9 +345,15 @@ impl OpenDocument {
                 actions.push(Action::KeepTransforms(index));
             }
         }
+        if !selection.transforms.contains(&Transform::FoldAsync) && self.faces.shown().document.is_async {
+            let help = format!("{} ({})", Command::FoldAsync.help(), Command::FoldAsync.keys()[0].label());
+            if ui.add(Button::new("Fold async").small()).on_hover_text(help).clicked() {
+                actions.push(Action::Run(Command::FoldAsync));
+            }
+        }
     }
 
-    fn status_bar(&self, ui: &mut Ui, jobs: &Jobs) {
+    fn status_bar(&self, ui: &mut Ui, jobs: &Jobs, actions: &mut Vec<Action>) {
         EguiPanel::bottom("status").show(ui, |ui| {
             ui.horizontal(|ui| {
                 let weak = |text: String| RichText::new(text).weak().size(STATUS_SIZE);
@@ -347,13 +364,15 @@ impl OpenDocument {
                         ui.label(weak(format!("Pointer: {}", describe::moment(pointer))));
                     }
                 }
-                let warnings = self.faces.shown().document.profile.meta.warnings.len();
-                if warnings > 0 {
+                let warnings = &self.faces.shown().document.profile.meta.warnings;
+                if !warnings.is_empty() {
                     ui.separator();
-                    let all = self.faces.shown().document.profile.meta.warnings.iter();
-                    let text: Vec<&str> = all.map(|warning| warning.message.as_str()).collect();
-                    let label = format!("{warnings} warning{}", if warnings == 1 { "" } else { "s" });
-                    ui.label(weak(label)).on_hover_text(text.join("\n"));
+                    let label = format!("{} warning{}", warnings.len(), if warnings.len() == 1 { "" } else { "s" });
+                    let button = Button::new(RichText::new(label).size(STATUS_SIZE)).frame_when_inactive(false).small();
+                    let response = ui.add(button).on_hover_text(Command::Warnings.help());
+                    if response.clicked() {
+                        actions.push(Action::Run(Command::Warnings));
+                    }
                 }
                 if jobs.running() > 0 {
                     ui.separator();

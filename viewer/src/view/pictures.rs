@@ -91,3 +91,46 @@ fn a_picture_of_something_else_is_noticed() {
     let (dark, empty) = (dark.expect("it can be drawn"), empty.expect("it can be drawn"));
     assert!(dark.difference(&empty, TOLERANCE) > 100 * MOST_PIXELS);
 }
+
+/// For people to look at: windows of the file that `PROFILE` names, into the folder that `PICTURES` names. In them is selected
+/// what has the most links; then each tab of tables is shown, and the warnings.
+#[test]
+#[ignore = "for people to look at"]
+fn pictures_of_windows() {
+    let folder = std::path::PathBuf::from(std::env::var_os("PICTURES").expect("PICTURES names a folder"));
+    let path = std::env::var_os("PROFILE").expect("PROFILE names a file").into();
+    let mut viewer = Viewer::new(vec![Input::File(path)], Settings::default(), Jobs::immediate());
+    let mut first = Headless::new(vec2(1280.0, 800.0), 1.0, Theme::Dark);
+    first.settle(|ui| viewer.ui(ui)).expect("it comes to rest");
+    let document = std::sync::Arc::clone(viewer.document().expect("it is open"));
+    let tabs: Vec<_> = crate::panels::tabs_of(&document).iter().map(|row| row.name).collect();
+    let flows = &document.profile.flows;
+    let longest = (0..flows.len()).max_by_key(|flow| flows.members_of(*flow).len());
+    if let Some(member) = longest.map(|flow| flows.first_member[flow]) {
+        viewer.act(&Action::JumpTo(crate::flows::pick(&document, member)));
+    }
+    let context = egui::Context::default();
+    for (look, theme, size, scale) in
+        [("dark", Theme::Dark, vec2(1280.0, 800.0), 1.0), ("light", Theme::Light, vec2(1280.0, 800.0), 2.0)]
+    {
+        let mut headless = Headless::new(size, scale, theme);
+        let mut draw = |viewer: &mut Viewer, name: &str| {
+            headless.settle(|ui| viewer.ui(ui)).expect("it comes to rest");
+            let mut file = Vec::new();
+            headless.picture().to_png(&mut file).expect("memory takes it");
+            std::fs::create_dir_all(&folder).expect("it can be made");
+            std::fs::write(folder.join(format!("window-{look}-{name}.png")), file).expect("it can be written");
+        };
+        for tab in &tabs {
+            viewer.show_panel(tab);
+            draw(&mut viewer, tab);
+        }
+        viewer.run(crate::command::Command::WholeChain, &context);
+        viewer.run(crate::command::Command::ShowSelected, &context);
+        draw(&mut viewer, "chain");
+        viewer.run(crate::command::Command::WholeChain, &context);
+        viewer.run(crate::command::Command::Warnings, &context);
+        draw(&mut viewer, "warnings");
+        viewer.run(crate::command::Command::Cancel, &context);
+    }
+}

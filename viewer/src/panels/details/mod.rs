@@ -1,7 +1,7 @@
 //! The details panel: all that is known of what was picked or selected.
 
 mod box_time;
-mod links;
+mod chain_list;
 mod stack;
 
 #[cfg(test)]
@@ -14,13 +14,16 @@ use traceview_core::report::format_duration;
 use super::{Panel, PanelContext};
 use crate::action::Action;
 use crate::describe::{self, Facts};
+use crate::scene::{FONT_SIZE, room_for};
 use crate::selection::{Picked, PickedKind};
 use box_time::BoxTimes;
+use chain_list::ChainList;
 
 /// The panel.
 #[derive(Default)]
 pub struct Details {
     box_times: BoxTimes,
+    chain: ChainList,
 }
 
 /// Room on all sides.
@@ -74,7 +77,9 @@ impl Details {
         }
         facts.push(("Thread".into(), describe::thread(document, picked.thread)));
         facts.push(("Process".into(), describe::process(document, picked.thread)));
-        facts.extend(match picked.what {
+        facts_grid(ui, context, "place", &facts);
+        self.chain.show(ui, context, picked);
+        let facts = match picked.what {
             PickedKind::Box(node) => {
                 let (function, frame) = (document.function(node), describe::frame_of(document, node));
                 let mut facts = describe::function_facts(document, function, Some(frame));
@@ -88,9 +93,8 @@ impl Details {
             PickedKind::Wait(row) => {
                 describe::wait_facts(document, &document.profile.threads[picked.thread.index()].waits.get(row))
             }
-        });
+        };
         facts_grid(ui, context, "picked", &facts);
-        links::show(ui, context, picked);
         if let Some(innermost) = describe::stack_of(document, picked) {
             ui.add_space(MARGIN);
             stack::show(ui, context, innermost);
@@ -149,12 +153,20 @@ fn copy_buttons(ui: &mut Ui, context: &mut PanelContext<'_>, name: &str, picked:
 fn facts_grid(ui: &mut Ui, context: &PanelContext<'_>, id: &str, facts: &Facts) {
     for (index, (key, value)) in facts.iter().enumerate() {
         ui.push_id((id, index), |ui| {
+            let key_width = 122.0_f32.min(ui.available_width() / 2.0);
+            let key_text = RichText::new(key.as_ref()).color(context.theme.weak_text);
+            // Beside a long name there would be no room for the value.
+            if room_for(key, FONT_SIZE) > key_width {
+                ui.add(egui::Label::new(key_text).wrap());
+                ui.indent("value", |ui| ui.add(egui::Label::new(value).wrap().selectable(true)));
+                return;
+            }
             ui.horizontal_top(|ui| {
-                let (key_width, height) = (122.0_f32.min(ui.available_width() / 2.0), ui.spacing().interact_size.y);
+                let height = ui.spacing().interact_size.y;
                 let layout = egui::Layout::left_to_right(egui::Align::Min);
                 ui.allocate_ui_with_layout(egui::vec2(key_width, height), layout, |ui| {
                     ui.set_min_width(key_width);
-                    ui.label(RichText::new(key.as_ref()).color(context.theme.weak_text));
+                    ui.label(key_text);
                 });
                 ui.add(egui::Label::new(value).wrap().selectable(true));
             });

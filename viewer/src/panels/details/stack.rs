@@ -88,6 +88,6 @@ fn frame(ui: &mut Ui, context: &mut PanelContext<'_>, innermost: StackId, row: u
 
 /// How many characters fit about.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row has few characters")]
-fn columns(width: f32) -> usize {
+pub(super) fn columns(width: f32) -> usize {
     ((width / 6.2).max(4.0) as usize).min(LONGEST)
 }

@@ -2,13 +2,14 @@
 
 use egui::vec2;
 use egui_kittest::kittest::Queryable;
-use traceview_core::model::{Nanos, Profile, SliceId, ThreadId, Time};
+use traceview_core::model::{FlowAnchor, FlowPhase, Nanos, Profile, SliceId, ThreadId, Time, Warning};
 
 use super::Details;
 use crate::action::Action;
+use crate::command::Command;
 use crate::selection::{Picked, PickedKind};
 use crate::testing::profiles::{deep, family, marker_named, simple};
-use crate::testing::{self, MS, Test, act};
+use crate::testing::{self, MS, Test, TestProfile, act};
 
 fn details(profile: Profile) -> Test<Details> {
     testing::open(profile, vec2(1000.0, 400.0))
@@ -69,19 +70,19 @@ fn slices_show_their_arguments_and_waits_their_reason() {
 
 #[test]
 fn a_marker_is_told_with_what_it_is_linked_with() {
-    let mut test = details(family());
+    let mut test: Test<Details> = testing::open(family(), vec2(1000.0, 900.0));
     let fork = marker_named(&test.state().document.profile, ThreadId::new(0), "fork");
     let fork =
         Picked { thread: ThreadId::new(0), what: PickedKind::Marker(fork), start: Time(20 * MS), duration: Nanos(0) };
     act(&mut test, &Action::JumpTo(fork));
     assert_shows(&test, &["fork", "Marker", "Time", "0.020000 s", "sh (tid 101)", "Kernel", "child", "200"]);
-    assert_shows(&test, &["Linked with", "Stack, innermost first (3 frames)"]);
+    assert_shows(&test, &["10 stations, 70.0 ms", "Stack, innermost first (3 frames)"]);
     assert!(test.query_by_label("Duration").is_none(), "a moment has none");
-    test.get_by_label("→ process start in tool, 120 µs later").click();
+    test.get_by_label("→ process start in tool, +120 µs, 120 µs since the start").click();
     test.run();
     let picked = test.state().selection().picked.expect("the other end");
     assert_eq!((picked.thread, picked.start), (ThreadId::new(1), Time(20 * MS + 120_000)));
-    test.get_by_label("← fork in sh, 120 µs earlier").click();
+    test.get_by_label("← fork in sh, 0 ns since the start").click();
     test.run();
     assert_eq!(test.state().selection().picked, Some(fork));
     test.get_by_label("whole chain").click();
@@ -97,4 +98,36 @@ fn of_a_deep_stack_only_rows_in_sight_are_made() {
     assert_shows(&test, &["Stack, innermost first (100000 frames)"]);
     let rows = test.query_all_by_role(egui::Role::ListItem).count();
     assert!((1..40).contains(&rows), "{rows}");
+}
+
+#[test]
+fn what_is_missing_in_a_flow_is_said_and_leads_to_the_warnings() {
+    let mut profile = TestProfile::recorded();
+    let thread = profile.thread("main");
+    let members: Vec<_> = (0..1_000)
+        .map(|at| ((thread, at, FlowAnchor::Marker(profile.instant(thread, at, "hop", None))), FlowPhase::Step))
+        .collect();
+    profile.flow_of_phases("long", &members);
+    profile.builder.meta_mut().warnings = vec![Warning {
+        code: "flow-no-slice".to_owned(),
+        message: "phases of flows that lie in no slice are in no flow".to_owned(),
+        count: 7,
+        first: None,
+    }];
+    let mut test: Test<Details> = testing::open(profile.finish(), vec2(400.0, 900.0));
+    let middle = test.state().document.markers[0].spans()[500].picked(thread);
+    act(&mut test, &Action::JumpTo(middle));
+    let rows = test.query_all_by_role(egui::Role::ListItem).count();
+    assert!((5..15).contains(&rows), "{rows}");
+    // What is selected is in sight, between its neighbours.
+    assert_shows(
+        &test,
+        &["← hop in main, +1 ns, 499 ns since the start", "hop in main, +1 ns, 500 ns since the start"],
+    );
+    assert_shows(&test, &["→ hop in main, +1 ns, 501 ns since the start"]);
+    assert!(test.query_by_label_contains("“long” has no beginning").is_some());
+    assert!(test.query_by_label_contains("“long” has no end").is_some());
+    test.get_by_label_contains("7 phases of flows").click();
+    test.run();
+    assert_eq!(test.state().actions.last(), Some(&Action::Run(Command::Warnings)));
 }
