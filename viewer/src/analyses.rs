@@ -7,7 +7,7 @@ use traceview_core::analysis::{
 };
 
 use crate::document::Document;
-use crate::jobs::{Job, Jobs, Poll};
+use crate::jobs::{Job, Jobs, Poll, Progress};
 use crate::search::{FunctionSet, SearchQuery};
 use crate::selection::Selection;
 
@@ -95,11 +95,16 @@ impl Analyses {
             self.job = None;
             return;
         }
+        // What nobody asks for any more is given up where it would keep the newest wish waiting.
+        if self.job.as_ref().is_some_and(|(counted, job)| *counted != wanted && job.is_slow()) {
+            self.job = None;
+        }
         // One job at a time: during a drag each result is shown, then the newest wish is worked on.
         if self.job.is_none() {
             let (document, counted) = (Arc::clone(document), wanted.clone());
             let before = self.current.as_ref().and_then(|current| current.as_ref().ok()).map(Arc::clone);
-            let job = jobs.start("tables", move |_| Tables::compute(&document, counted, before.as_deref()));
+            let work = move |progress: &Progress| Tables::compute(&document, counted, before.as_deref(), progress);
+            let job = jobs.start_stoppable("tables", work);
             self.job = Some((wanted, job));
             self.receive();
         }
@@ -149,8 +154,13 @@ impl Tables {
         self.values.total
     }
 
-    /// Takes from `before` what is still right.
-    fn compute(document: &Document, counted: Counted, before: Option<&Self>) -> Result<Self, NotCounted> {
+    /// Takes from `before` what is still right. `None`: it was cancelled.
+    fn compute(
+        document: &Document,
+        counted: Counted,
+        before: Option<&Self>,
+        progress: &Progress,
+    ) -> Option<Result<Self, NotCounted>> {
         let profile = &document.profile;
         let same_part =
             |tables: &&Self| tables.counted.selection == counted.selection && tables.counted.measure == counted.measure;
@@ -162,9 +172,10 @@ impl Tables {
             Some(before) => Arc::clone(&before.selected),
             None => match StackValues::of(profile, &counted.selection, counted.measure) {
                 Ok(values) => Arc::new(values),
-                Err(why) => return Err(NotCounted { why, found }),
+                Err(why) => return Some(Err(NotCounted { why, found })),
             },
         };
+        progress.go_on()?;
         let values = match &found {
             Some(found) => {
                 let mut values = StackValues::clone(&selected);
@@ -173,7 +184,11 @@ impl Tables {
             }
             None => Arc::clone(&selected),
         };
-        let (functions, tree) = (functions(profile, &values), call_tree(profile, &values));
+        progress.go_on()?;
+        let functions = functions(profile, &values);
+        progress.go_on()?;
+        let tree = call_tree(profile, &values);
+        progress.go_on()?;
         let matches = |row: &&FunctionRow| found.as_ref().is_none_or(|found| found.contains(row.function));
         let found_rows = functions.rows.iter().filter(matches).count();
         let found_own = functions.rows.iter().filter(matches).map(|row| row.own).sum();
@@ -184,7 +199,7 @@ impl Tables {
         };
         let tables =
             Self { counted, found, values, functions, found_rows, found_own, functions_before_search, tree, selected };
-        Ok(tables)
+        Some(Ok(tables))
     }
 }
 

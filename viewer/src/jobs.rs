@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Starts jobs. Cheap to clone.
 #[derive(Clone)]
@@ -18,6 +19,7 @@ pub struct Jobs {
 pub struct Job<T> {
     result: Receiver<T>,
     progress: Arc<Progress>,
+    started: Instant,
 }
 
 /// How far a job is, and whether anyone still wants its result.
@@ -57,27 +59,39 @@ impl Jobs {
 
     /// Starts `work`. It should look at [`Progress::is_cancelled`] now and then.
     pub fn start<T: Send + 'static>(&self, name: &str, work: impl FnOnce(&Progress) -> T + Send + 'static) -> Job<T> {
+        self.start_stoppable(name, |progress| Some(work(progress)))
+    }
+
+    /// Starts `work`, which gives nothing when it stops because it is cancelled: nobody asks for its result any more.
+    pub fn start_stoppable<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&Progress) -> Option<T> + Send + 'static,
+    ) -> Job<T> {
+        let started = Instant::now();
         let progress = Arc::new(Progress::default());
         let (sender, result) = mpsc::sync_channel(1);
         let Some(wake) = self.wake.clone() else {
             // The receiver is right here.
-            let _received = sender.send(work(&progress));
-            return Job { result, progress };
+            work(&progress).into_iter().for_each(|value| _ = sender.send(value));
+            return Job { result, progress, started };
         };
         let its_progress = Arc::clone(&progress);
         let counted = Counted::new(Arc::clone(&self.running), wake);
         let run = move || {
-            let value = work(&its_progress);
             // Nobody may be left to receive it.
-            let _received = sender.send(value);
+            work(&its_progress).into_iter().for_each(|value| _ = sender.send(value));
             drop(sender);
             drop(counted);
         };
         // Where no thread can be started the job is lost, which its owner will say.
         let _started = thread::Builder::new().name(name.to_owned()).spawn(run);
-        Job { result, progress }
+        Job { result, progress, started }
     }
 }
+
+/// Quicker ones are waited for: while somebody drags, each result is shown.
+const SLOW: Duration = Duration::from_millis(250);
 
 /// Counts a running job, however it ends.
 struct Counted {
@@ -107,6 +121,11 @@ impl<T> Job<T> {
             Err(TryRecvError::Empty) => Poll::Pending,
             Err(TryRecvError::Disconnected) => Poll::Lost,
         }
+    }
+
+    /// Whether it takes so long that it is better given up when something else is asked for: what it finds would be old.
+    pub fn is_slow(&self) -> bool {
+        self.started.elapsed() > SLOW
     }
 
     /// How far it is.
@@ -142,6 +161,11 @@ impl Progress {
     /// Says that the result is not wanted any more.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// `Some`, as long as the result is wanted: for `?` between the steps of a job.
+    pub fn go_on(&self) -> Option<()> {
+        (!self.is_cancelled()).then_some(())
     }
 
     /// Whether the result is not wanted any more.
@@ -191,6 +215,18 @@ mod tests {
         drop(job);
         woken.recv().expect("it ends");
         assert_eq!(jobs.running(), 0);
+    }
+
+    #[test]
+    fn a_job_that_stops_has_no_result() {
+        let (jobs, woken) = background();
+        let job = jobs.start_stoppable("steps", |progress| {
+            progress.cancel();
+            progress.go_on()?;
+            Some(1)
+        });
+        assert!(matches!(wait(&job, &woken), Poll::Lost));
+        assert!(matches!(Jobs::immediate().start_stoppable("none", |_| None::<u8>).poll(), Poll::Lost));
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub enum Elide {
     Front,
     /// The end.
     End,
+    /// The middle: names of threads that begin alike end in what tells them apart.
+    Middle,
 }
 
 /// Labels in narrower rectangles say nothing.
@@ -97,6 +99,7 @@ impl Label {
         let shortened = match self.elide {
             Elide::Front => shorten(&self.text, columns),
             Elide::End => beginning(&self.text, columns),
+            Elide::Middle => both_ends(&self.text, columns),
         };
         let only_dots = shortened.chars().all(|c| c == '…') && *shortened != *self.text;
         if only_dots { "".into() } else { shortened }
@@ -110,6 +113,18 @@ fn beginning(text: &str, columns: usize) -> Cow<'_, str> {
     }
     let end = text.char_indices().nth(columns.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     format!("{}…", text[..end].trim_end()).into()
+}
+
+/// The beginning and the end of `text` in at most `columns` characters, with `…` for what is between.
+fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
+    let length = text.chars().count();
+    if length <= columns {
+        return text.into();
+    }
+    let end = columns.saturating_sub(1) / 2;
+    let start = columns.saturating_sub(1) - end;
+    let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
+    format!("{}…{}", text[..at(start)].trim_end(), text[at(length - end)..].trim_start()).into()
 }
 
 impl Scene {
@@ -175,6 +190,9 @@ mod tests {
         ] {
             assert_eq!(label("größe abcd", Elide::Front).shortened(columns), front);
             assert_eq!(label("größe abcd", Elide::End).shortened(columns), end);
+        }
+        for (columns, middle) in [(19, "thread 23924 (main)"), (15, "thread…(main)"), (3, "t…)"), (1, "")] {
+            assert_eq!(label("thread 23924 (main)", Elide::Middle).shortened(columns), middle);
         }
         assert_eq!(label("…", Elide::End).shortened(1), "…", "what says that something is missing stays");
     }

@@ -45,27 +45,35 @@ impl Legend {
         Self { entries: of_code.chain(of_waits).collect() }
     }
 
-    /// Draws it from the top of `area` if all of it fits.
+    /// Draws it from the top of `area`, as much of it as fits: the rest is counted, and in the tooltip.
     pub(super) fn paint(&self, scene: &mut Scene, area: Rect, theme: &Theme) {
-        #[expect(clippy::cast_precision_loss, reason = "there are few colours")]
-        let height = self.entries.len() as f32 * LINE;
-        if height > area.height() {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a screen has few lines")]
+        let lines = (area.height() / LINE).max(0.0) as usize;
+        let all = self.entries.len();
+        let named = if all <= lines { all } else { lines.saturating_sub(1) };
+        if named == 0 {
             return;
         }
+        let text = |rect: Rect, text: String| Label {
+            rect,
+            text,
+            color: theme.weak_text,
+            size: TEXT_SIZE,
+            align: Align::Left,
+            elide: Elide::End,
+        };
         let mut top = area.top();
-        for (shade, name) in &self.entries {
+        for (shade, name) in &self.entries[..named] {
             let swatch =
                 Rect::from_center_size(pos2(area.left() + 3.0 + SWATCH / 2.0, top + LINE / 2.0), vec2(SWATCH, SWATCH));
             scene.quad(swatch, shade.color(theme));
-            scene.labels.push(Label {
-                rect: Rect::from_min_max(pos2(swatch.right() + 2.0, top), pos2(area.right(), top + LINE)),
-                text: name.clone(),
-                color: theme.weak_text,
-                size: TEXT_SIZE,
-                align: Align::Left,
-                elide: Elide::End,
-            });
+            let rect = Rect::from_min_max(pos2(swatch.right() + 2.0, top), pos2(area.right(), top + LINE));
+            scene.labels.push(text(rect, name.clone()));
             top += LINE;
+        }
+        if named < all {
+            let rect = Rect::from_min_max(pos2(area.left(), top), pos2(area.right(), top + LINE));
+            scene.labels.push(text(rect, format!("and {} more", all - named)));
         }
     }
 
@@ -113,13 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_drawn_whole_or_not_at_all() {
+    fn what_does_not_fit_is_counted() {
         let legend = Legend::of(&document(simple()));
         let draw = |height: f32| {
             let mut scene = Scene::default();
             legend.paint(&mut scene, Rect::from_min_size(pos2(0.0, 0.0), vec2(100.0, height)), &Theme::dark());
             (scene.quads.len(), scene.labels.len())
         };
-        assert_eq!((draw(4.0 * LINE), draw(4.0 * LINE - 1.0)), ((4, 4), (0, 0)));
+        assert_eq!([draw(4.0 * LINE), draw(4.0 * LINE - 1.0), draw(2.0 * LINE)], [(4, 4), (2, 3), (1, 2)]);
+        assert_eq!([draw(LINE), draw(0.0), draw(-5.0)], [(0, 0); 3], "it would say nothing");
     }
 }

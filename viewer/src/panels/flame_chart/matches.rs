@@ -7,7 +7,7 @@ use traceview_core::model::{FunctionId, Nanos, SliceId, StackId, Time};
 
 use super::model::{BoxPyramid, Chart, OfThread};
 use crate::document::Document;
-use crate::jobs::{Job, Jobs, Poll};
+use crate::jobs::{Job, Jobs, Poll, Progress};
 use crate::lod::{Pyramid, SliceRows, Spans};
 use crate::search::{FunctionSet, SearchQuery};
 use crate::selection::{Picked, PickedKind};
@@ -104,7 +104,9 @@ impl Finder {
             let emphasis = Emphasis { wanted: Arc::clone(&wanted), matches: None, generation: self.generations };
             self.current = Some((emphasis, chart.generation));
             let (document, chart) = (Arc::clone(document), chart.clone());
-            self.job = Some(jobs.start("matches", move |_| Matches::find(&document, &chart, &wanted)));
+            self.job = Some(
+                jobs.start_stoppable("matches", move |progress| Matches::find(&document, &chart, &wanted, progress)),
+            );
         }
         self.receive();
         self.current.as_ref().map(|(emphasis, _)| emphasis.clone())
@@ -144,9 +146,12 @@ impl Wanted {
 }
 
 impl Matches {
-    fn find(document: &Document, chart: &Chart, wanted: &Wanted) -> Self {
+    /// `None`: it was cancelled.
+    fn find(document: &Document, chart: &Chart, wanted: &Wanted, progress: &Progress) -> Option<Self> {
         let boxes = matching_boxes(document, chart, wanted);
+        progress.go_on()?;
         let slices = matching_slices(document, chart, wanted);
+        progress.go_on()?;
         let mut list = Vec::new();
         if matches!(wanted, Wanted::Found { .. }) {
             let spans = chart.rows.slices.spans();
@@ -158,12 +163,13 @@ impl Matches {
             list.extend(matching_strips(document, chart, wanted));
             list.sort_unstable();
         }
-        Self {
+        progress.go_on()?;
+        Some(Self {
             boxes: Pyramid::build(Subset { all: Arc::clone(&chart.boxes), items: boxes }),
             slices: Pyramid::build(Subset { all: Arc::clone(&chart.rows.slices), items: slices }),
             marks: Pyramid::build(Marks::of(&list)),
             list,
-        }
+        })
     }
 
     /// What a search found next after `time`, in any row.

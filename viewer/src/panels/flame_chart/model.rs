@@ -98,12 +98,13 @@ impl Charts {
                 let (document, depths, rows) = (Arc::clone(document), depths.clone(), ready.as_ref().map(Chart::rows));
                 self.generations += 1;
                 let (generation, calls) = (self.generations, Arc::clone(&self.calls));
-                let job = jobs.start("flame chart", move |_| {
+                let job = jobs.start_stoppable("flame chart", move |progress| {
                     let rows = rows.unwrap_or_else(|| {
                         let calls = calls.get_or_init(|| Arc::new(CallNodes::of(&document.profile)));
                         Arc::new(ThreadRows::new(&document, calls, thread))
                     });
-                    Chart::new(thread, rows, &depths, generation)
+                    progress.go_on()?;
+                    Some(Chart::new(thread, rows, &depths, generation))
                 });
                 self.job = Some((thread, job));
                 self.receive();

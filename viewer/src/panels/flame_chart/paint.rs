@@ -14,7 +14,7 @@ use super::legend::Legend;
 use super::matches::{Emphasis, Matches};
 use crate::describe;
 use crate::lod::{Cell, Pyramid, Spans};
-use crate::panels::SCROLL_BAR;
+use crate::panels::{SCROLL_BAR, grouped};
 use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene, room_for};
 use crate::selection::Picked;
 use crate::theme::Theme;
@@ -291,15 +291,12 @@ impl<'a> Painter<'a> {
         let lines = [
             (shown.document.thread_name(shown.chart.thread).to_owned(), theme.text),
             (ids, theme.weak_text),
-            (
-                format!("CPU {}", format_duration(shown.document.activity[shown.chart.thread.index()].cpu)),
-                theme.weak_text,
-            ),
+            (did(shown), theme.weak_text),
         ];
         let mut top = MARKS;
         for (text, color) in lines {
             let rect = Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW));
-            self.scene.labels.push(Label { elide: Elide::End, ..label(rect, text, color, Align::Left) });
+            self.scene.labels.push(Label { elide: Elide::Middle, ..label(rect, text, color, Align::Left) });
             top += ROW;
         }
         let area = Rect::from_min_max(pos2(INSET, top + INSET), pos2(room, shown.height));
@@ -479,6 +476,17 @@ pub(super) fn of_function_color(theme: &Theme) -> Color32 {
 
 fn matches_of(emphasis: Option<&Emphasis>) -> Option<&Matches> {
     emphasis?.matches.as_deref()
+}
+
+/// How much a thread did: its CPU time, where samples say it.
+fn did(shown: &Shown<'_>) -> String {
+    let totals = shown.document.activity[shown.chart.thread.index()];
+    match (totals.samples, totals.slices) {
+        (0, 0) => String::new(),
+        (0, 1) => "1 slice".to_owned(),
+        (0, slices) => format!("{} slices", grouped(slices as u64)),
+        _ => format!("CPU {}", format_duration(totals.cpu)),
+    }
 }
 
 /// Why a thread without samples and slices has no rows.

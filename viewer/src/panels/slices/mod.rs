@@ -110,9 +110,11 @@ impl Slices {
         self.ordered.update(is_wanted, || {
             let (document, wanted) = (Arc::clone(context.document), wanted.clone());
             let counted = newest.filter(|it| it.wanted.selection == wanted.selection).map(|it| Arc::clone(&it.list));
-            context.jobs.start("slices", move |_| {
+            context.jobs.start_stoppable("slices", move |progress| {
                 let list = || -> Arc<SliceList> { slice_list(&document.profile, &wanted.selection).into() };
-                Ordered::new(&document, counted.unwrap_or_else(list), wanted)
+                let list = counted.unwrap_or_else(list);
+                progress.go_on()?;
+                Some(Ordered::new(&document, list, wanted))
             })
         });
     }

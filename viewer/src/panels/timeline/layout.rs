@@ -65,14 +65,23 @@ pub(super) struct Folding {
     pub(super) counters_open: bool,
 }
 
+/// What the threads of a process did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct ProcessTotals {
+    pub(super) cpu: Nanos,
+    pub(super) threads: usize,
+    pub(super) samples: usize,
+    pub(super) slices: usize,
+    pub(super) markers: usize,
+}
+
 /// All rows, from the top.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Rows {
     rows: Vec<Row>,
     /// Where each row begins, and where the last ends.
     tops: Vec<f32>,
-    /// CPU time and threads of each process.
-    processes: Vec<(Nanos, usize)>,
+    processes: Vec<ProcessTotals>,
     /// CPU time of all threads.
     pub(super) cpu: Nanos,
     /// Threads without anything to show.
@@ -205,7 +214,7 @@ impl Rows {
             *bottom += row.height(profile);
             Some(*bottom)
         }));
-        let cpu = processes.iter().map(|process| process.0).sum();
+        let cpu = processes.iter().map(|process| process.cpu).sum();
         let repeated = repeated(profile);
         let places = places(profile, &rows, &without);
         let empty = empty.len();
@@ -218,7 +227,7 @@ impl Rows {
     }
 
     /// CPU time of a process, and how many threads it has.
-    pub(super) fn process(&self, process: ProcessId) -> (Nanos, usize) {
+    pub(super) fn process(&self, process: ProcessId) -> ProcessTotals {
         self.processes[process.index()]
     }
 
@@ -284,20 +293,22 @@ impl Rows {
     }
 }
 
-/// CPU time and threads of each process.
-fn totals(document: &Document) -> Vec<(Nanos, usize)> {
-    let mut processes = vec![(Nanos::ZERO, 0); document.profile.processes.len()];
+fn totals(document: &Document) -> Vec<ProcessTotals> {
+    let mut processes = vec![ProcessTotals::default(); document.profile.processes.len()];
     for (thread, totals) in document.profile.threads.iter().zip(&document.activity) {
-        let (cpu, threads) = &mut processes[thread.process.index()];
-        *cpu += totals.cpu;
-        *threads += 1;
+        let process = &mut processes[thread.process.index()];
+        process.cpu += totals.cpu;
+        process.threads += 1;
+        process.samples += totals.samples;
+        process.slices += totals.slices;
+        process.markers += thread.markers.len();
     }
     processes
 }
 
 /// The counters of each process in the order in which they are shown, and how many there are of processes that are not
 /// among the busiest.
-fn counters(profile: &Profile, totals: &[(Nanos, usize)], all: bool) -> (FxHashMap<ProcessId, Vec<usize>>, usize) {
+fn counters(profile: &Profile, totals: &[ProcessTotals], all: bool) -> (FxHashMap<ProcessId, Vec<usize>>, usize) {
     let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
     for (row, counter) in profile.counters.iter().enumerate().filter(|(_, counter)| !counter.time.is_empty()) {
         of_process.entry(counter.process).or_default().push(row);
@@ -306,7 +317,7 @@ fn counters(profile: &Profile, totals: &[(Nanos, usize)], all: bool) -> (FxHashM
         counters.sort_by_key(|row| profile.counters[*row].display.sort_weight);
     }
     let mut processes: Vec<ProcessId> = of_process.keys().copied().collect();
-    processes.sort_by_key(|process| (Reverse(totals[process.index()].0), *process));
+    processes.sort_by_key(|process| (Reverse(totals[process.index()].cpu), *process));
     let others = processes.get(MOST_PROCESSES_WITH_COUNTERS..).unwrap_or_default();
     let more = others.iter().map(|process| of_process[process].len()).sum();
     if !all {

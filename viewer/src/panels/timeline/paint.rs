@@ -118,7 +118,10 @@ fn paint_overview(
             scene.quad(Rect::from_min_max(pos2(plot.left(), y), pos2(plot.right(), y)), one_cpu_color(theme));
         }
         let below = Rect::from_min_max(pos2(names.left(), names.center().y), names.max);
-        let use_of_cpus = format!("{:.2} avg · {peak:.1} peak CPUs", overview.average());
+        // Of threads that were not sampled it is known how many were in slices, not how many ran.
+        let sampled = document.activity.iter().any(|totals| totals.samples > 0);
+        let of_what = if sampled { "CPUs" } else { "in slices" };
+        let use_of_cpus = format!("{:.2} avg · {peak:.1} peak {of_what}", overview.average());
         small_label(scene, below, use_of_cpus, theme.weak_text, Align::Left);
     }
     let view = TimeView::new(document.extent, plot);
@@ -257,7 +260,8 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
             let width = room_for(numbers, SMALL);
             let middle = (names.right() - width).max(names.left());
             let color = if counted { theme.text } else { theme.weak_text };
-            let name = Label { rect: names.with_max_x(middle), text: title, color, ..name_label() };
+            let elide = Elide::Middle;
+            let name = Label { rect: names.with_max_x(middle), text: title, color, elide, ..name_label() };
             scene.labels.push(name);
             small_label(scene, names.with_min_x(middle), numbers.to_owned(), theme.weak_text, Align::Right);
         }

@@ -7,7 +7,7 @@ use traceview_core::model::{ProcessId, ThreadId, Time, TimeRange, WaitReason};
 use traceview_core::report::{format_duration, format_percent};
 
 use super::counters::{self, CounterTrack, Numbers};
-use super::layout::{Row, Rows};
+use super::layout::{ProcessTotals, Row, Rows};
 use super::model::{Busy, Doing, Track, doing};
 use crate::describe;
 use crate::document::Document;
@@ -21,7 +21,11 @@ pub(super) fn title(document: &Document, rows: &Rows, row: Row) -> String {
     match row {
         Row::Thread(thread) if rows.single_threads => {
             let row = &document.profile.threads[thread.index()];
-            format!("{} · {}", document.thread_name(thread), document.profile.processes[row.process.index()].pid)
+            let pid = document.profile.processes[row.process.index()].pid.to_string();
+            match document.thread_name(thread) {
+                name if describe::says(name, &pid) => name.to_owned(),
+                name => format!("{name} · {pid}"),
+            }
         }
         Row::Thread(thread) => {
             let row = &document.profile.threads[thread.index()];
@@ -52,6 +56,7 @@ fn process_title(document: &Document, process: ProcessId) -> String {
     let process = &document.profile.processes[process.index()];
     match document.profile.string(process.name) {
         "" => format!("process {}", process.pid),
+        name if describe::says(name, &process.pid.to_string()) => name.to_owned(),
         name => format!("{name} · {}", process.pid),
     }
 }
@@ -61,8 +66,14 @@ pub(super) fn numbers(document: &Document, rows: &Rows, row: Row) -> String {
     match row {
         Row::Thread(thread) => thread_numbers(document, rows, thread),
         Row::Process(process) => {
-            let (cpu, threads) = rows.process(process);
-            format!("{} · {}", count(threads, "thread"), share(cpu.as_secs_f64(), rows))
+            let totals = rows.process(process);
+            let did = match totals {
+                ProcessTotals { samples: 0, slices: 0, markers: 0, .. } => return count(totals.threads, "thread"),
+                ProcessTotals { samples: 0, slices: 0, markers, .. } => count(markers, "marker"),
+                ProcessTotals { samples: 0, slices, .. } => count(slices, "slice"),
+                ProcessTotals { cpu, .. } => share(cpu.as_secs_f64(), rows),
+            };
+            format!("{} · {did}", count(totals.threads, "thread"))
         }
         Row::Counter(_) | Row::MoreCounters | Row::Empty => String::new(),
     }
@@ -86,9 +97,13 @@ fn thread_numbers(document: &Document, rows: &Rows, thread: ThreadId) -> String 
     }
 }
 
-/// The last of [`numbers`]: the share without the time.
+/// [`numbers`] where there is less room: the share without the time, or the number without what it is of.
 pub(super) fn shortened(numbers: &str) -> &str {
-    numbers.rsplit_once(" · ").map_or(numbers, |(_, last)| last)
+    match numbers.rsplit_once(" · ") {
+        Some((_, last)) => last,
+        None if numbers.ends_with(['s', 'e', 'r']) => numbers.split_once(' ').map_or(numbers, |(number, _)| number),
+        None => numbers,
+    }
 }
 
 fn share(cpu: f64, rows: &Rows) -> String {
