@@ -3,7 +3,7 @@
 mod fields;
 mod markers;
 
-pub use markers::{flow_name, innermost_functions, link_text, marker_facts, short_thread};
+pub use markers::{flow_name, innermost_functions, link_text, marker_facts, marker_line, short_thread};
 
 use std::borrow::Cow;
 

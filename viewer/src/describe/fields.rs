@@ -24,6 +24,20 @@ pub(super) fn formatted(profile: &Profile, value: &FieldValue, format: &str) -> 
     formatted.unwrap_or_else(|| plain(profile, value))
 }
 
+/// A template of marker schemas, `{marker.data.url} ({marker.name})`, with what `of_key` gives for each key in braces.
+pub(super) fn filled_in(template: &str, of_key: impl Fn(&str) -> String) -> String {
+    let (mut text, mut rest) = (String::new(), template);
+    while let Some((before, key, after)) = rest.split_once('{').and_then(|(before, from)| {
+        let (key, after) = from.split_once('}')?;
+        Some((before, key, after))
+    }) {
+        text.push_str(before);
+        text.push_str(&of_key(key));
+        rest = after;
+    }
+    text + rest
+}
+
 fn integer(number: i64, format: &str) -> Option<String> {
     match format {
         "nanoseconds" => Some(format_duration(Nanos(number))),
@@ -52,6 +66,13 @@ fn float(number: f64, format: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::TestProfile;
+
+    #[test]
+    fn templates_are_filled_in() {
+        let fill = |template: &str| filled_in(template, |key| key.to_uppercase());
+        assert_eq!(fill("{a} – {b.c}!"), "A – B.C!");
+        assert_eq!([fill("plain"), fill("{open"), fill("}{}"), fill("")], ["plain", "{open", "}", ""]);
+    }
 
     #[test]
     fn values_are_shown_in_their_formats() {

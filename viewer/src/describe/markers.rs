@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceview_core::model::{MarkerId, Nanos, StackId, ThreadId};
+use traceview_core::model::{Field, MarkerId, Nanos, StackId, ThreadId};
 use traceview_core::report::format_duration;
 
 use super::{Facts, fields, name};
@@ -29,6 +29,36 @@ pub fn marker_facts(document: &Document, thread: ThreadId, marker: MarkerId) -> 
         facts.push(("Meaning".into(), profile.string(description).to_owned()));
     }
     facts
+}
+
+/// A marker's data in one line, as its schema has it for tables; else all fields with their names.
+pub fn marker_line(document: &Document, thread: ThreadId, marker: MarkerId) -> String {
+    let profile = &document.profile;
+    let row = profile.threads[thread.index()].markers.get(marker.index());
+    let schema = row.schema.map(|schema| &profile.marker_schemas[schema.index()]);
+    let fields = row.payload.map(|payload| profile.payloads.get(payload)).unwrap_or_default();
+    let known = |field: &Field| schema.and_then(|schema| schema.fields.iter().find(|known| known.key == field.key));
+    let value = |field: &Field| {
+        let format = known(field).map_or("", |known| profile.string(known.format));
+        fields::formatted(profile, &field.value, format)
+    };
+    let of_key = |key: &str| match key.strip_prefix("marker.data.") {
+        Some(key) => fields.iter().find(|field| profile.string(field.key) == key).map(value).unwrap_or_default(),
+        None if key == "marker.name" => profile.string(row.name).to_owned(),
+        // Times have columns of their own.
+        None => String::new(),
+    };
+    let template = schema.and_then(|schema| schema.table_label.or(schema.chart_label));
+    let line = template.map(|template| fields::filled_in(profile.string(template), of_key)).unwrap_or_default();
+    if !line.trim().is_empty() && line != profile.string(row.name) {
+        return line;
+    }
+    let shown = fields.iter().filter(|field| !known(field).is_some_and(|known| known.hidden));
+    let named = shown.map(|field| {
+        let label = known(field).and_then(|known| known.label).unwrap_or(field.key);
+        format!("{}: {}", profile.string(label), value(field))
+    });
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// What the flow of a member is called.

@@ -4,6 +4,7 @@ pub mod call_tree;
 pub mod details;
 pub mod flame_chart;
 pub mod functions;
+pub mod markers;
 pub mod slices;
 pub mod timeline;
 
@@ -132,6 +133,13 @@ pub const PANELS: &[PanelRow] = &[
         place: Place::Tab,
         has: |document| document.profile.threads.iter().any(|thread| !thread.slices.is_empty()),
         create: || Box::<slices::Slices>::default(),
+    },
+    PanelRow {
+        name: "markers",
+        title: "Markers",
+        place: Place::Tab,
+        has: |document| document.profile.threads.iter().any(|thread| !thread.markers.is_empty()),
+        create: || Box::<markers::Markers>::default(),
     },
     PanelRow {
         name: "details",

@@ -413,7 +413,7 @@ fn row_menu(ui: &mut Ui, rows: &dyn TableRows, row: usize, actions: &mut Vec<Act
     {
         actions.push(Action::Copy(format!("{name} ({place})")));
     }
-    if ui.button("Search for this function").clicked() {
+    if ui.button("Search for this name").clicked() {
         actions.push(Action::Search(name.into_owned()));
     }
     rows.menu(ui, row, actions);

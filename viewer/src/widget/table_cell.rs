@@ -41,6 +41,8 @@ pub enum Cell<'a> {
     Place(Cow<'a, str>),
     /// A crate or library, which can do without its version.
     Origin(Cow<'a, str>),
+    /// Any text: its beginning is what tells most.
+    Text(Cow<'a, str>),
 }
 
 /// The name of a row.
@@ -66,7 +68,7 @@ impl Cell<'_> {
         match self {
             Self::Number { text, .. } => text,
             Self::Name(name) => &name.text,
-            Self::Place(text) | Self::Origin(text) => text,
+            Self::Place(text) | Self::Origin(text) | Self::Text(text) => text,
         }
     }
 }
@@ -166,6 +168,17 @@ impl<'a> CellPainter<'a> {
             Cell::Origin(text) => {
                 let text = printable(text);
                 self.text(ui, rect, &shorten_origin(&text, self.letters(rect.width() - 2.0 * PADDING)));
+                self.width_of(&text) + 2.0 * PADDING
+            }
+            Cell::Text(text) => {
+                let text = printable(text);
+                let letters = self.letters(rect.width() - 2.0 * PADDING);
+                if text.chars().nth(letters).is_some() {
+                    let beginning: String = text.chars().take(letters.saturating_sub(1)).collect();
+                    self.text(ui, rect, &format!("{}…", beginning.trim_end()));
+                } else {
+                    self.text(ui, rect, &text);
+                }
                 self.width_of(&text) + 2.0 * PADDING
             }
             Cell::Name(name) => self.name(ui, rect, name, weak),

@@ -31,6 +31,15 @@ pub enum ColumnKind {
     Name,
     /// Text that says less.
     Text,
+    /// Text that says much: it shares the room of names with them.
+    Wide,
+}
+
+impl ColumnKind {
+    /// Whether it takes the room that others leave.
+    fn takes_rest(self) -> bool {
+        matches!(self, Self::Name | Self::Wide)
+    }
 }
 
 /// Where there is less room the table scrolls sideways.
@@ -58,12 +67,15 @@ pub(super) fn fit_columns(ui: &Ui, table: Id, columns: &[TableColumn]) -> Vec<Co
         let others: f32 = ids
             .iter()
             .zip(columns)
-            .filter(|(_, column)| column.kind != ColumnKind::Name)
+            .filter(|(_, column)| !column.kind.takes_rest())
             .map(|(id, _)| state.col_widths[id])
             .sum();
         let rest = (fitted_to.0 - SCROLL_BAR - others).max(NARROWEST_REST).floor();
-        for (id, _) in ids.iter().zip(columns).filter(|(_, column)| column.kind == ColumnKind::Name) {
-            state.col_widths.insert(*id, rest);
+        let taking = || ids.iter().zip(columns).filter(|(_, column)| column.kind.takes_rest());
+        #[expect(clippy::cast_precision_loss, reason = "a table has few columns")]
+        let each = (rest / taking().count().max(1) as f32).floor();
+        for (id, _) in taking() {
+            state.col_widths.insert(*id, each);
         }
         ui.data_mut(|data| data.insert_temp(remembered, fitted_to));
     }

@@ -87,7 +87,8 @@ fn rows(ui: &mut Ui, context: &mut PanelContext<'_>, chain: &Chain, is_new: bool
     let height = count.min(MOST_IN_SIGHT) as f32 * ROW;
     let mut area = ScrollArea::vertical().id_salt("chain").auto_shrink([false, true]).max_height(height);
     if let Some(picked) = chain.position().filter(|_| is_new && count > MOST_IN_SIGHT) {
-        area = area.vertical_scroll_offset((picked as f32 + 0.5) * ROW - height / 2.0);
+        let most = count as f32 * ROW - height;
+        area = area.vertical_scroll_offset(((picked as f32 + 0.5) * ROW - height / 2.0).clamp(0.0, most));
     }
     area.show_rows(ui, ROW - ui.spacing().item_spacing.y, count, |ui, seen| {
         let top = ui.max_rect().top();
@@ -195,7 +196,11 @@ fn notes(ui: &mut Ui, context: &mut PanelContext<'_>, chain: &Chain) {
     if unbound > 0 {
         let plural = if unbound == 1 { "" } else { "s" };
         let text = format!("{} phase{plural} of flows in this profile bound to nothing: why", grouped(unbound));
-        if ui.link(RichText::new(text).small()).on_hover_text(Command::Warnings.help()).clicked() {
+        if ui
+            .link(RichText::new(text).small().color(context.theme.accent))
+            .on_hover_text(Command::Warnings.help())
+            .clicked()
+        {
             context.actions.push(Action::Run(Command::Warnings));
         }
     }

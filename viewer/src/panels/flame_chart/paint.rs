@@ -294,7 +294,7 @@ impl<'a> Painter<'a> {
             (did(shown), theme.weak_text),
         ];
         let mut top = MARKS;
-        for (text, color) in lines {
+        for (text, color) in lines.into_iter().filter(|(text, _)| !text.is_empty()) {
             let rect = Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW));
             self.scene.labels.push(Label { elide: Elide::Middle, ..label(rect, text, color, Align::Left) });
             top += ROW;

@@ -116,7 +116,7 @@ fn the_menu_copies_and_searches() {
     assert_eq!(table.len(), 5);
     harness.get_by_label_contains("memchr::count,").click_secondary();
     harness.run();
-    harness.get_by_label("Search for this function").click();
+    harness.get_by_label("Search for this name").click();
     harness.run();
     assert_eq!(harness.state().selection().search, "memchr::count");
     assert_eq!(first_names(&harness), ["memchr::count"]);

@@ -254,10 +254,11 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
     match row {
         Row::Thread(thread) => {
             let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
-            let fits = room_for(&title, FONT_SIZE) + room_for(&numbers, SMALL) <= names.width();
+            let room = |numbers: &str| names.width() - room_for(&title, FONT_SIZE) - room_for(numbers, SMALL);
             // A name says more than how long its share was; that is in the tooltip.
-            let numbers = if fits { &numbers } else { text::shortened(&numbers) };
-            let width = room_for(numbers, SMALL);
+            let numbers = if room(&numbers) >= 0.0 { &numbers } else { text::shortened(&numbers) };
+            // Small letters may take a little more than their share of the usual size.
+            let width = room_for(numbers, SMALL) + (room(numbers) - 8.0).clamp(0.0, 4.0);
             let middle = (names.right() - width).max(names.left());
             let color = if counted { theme.text } else { theme.weak_text };
             let elide = Elide::Middle;
