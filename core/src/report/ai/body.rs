@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::AiForm;
-use super::calls::{Calls, Hot};
+use super::calls::{Calls, Children, Hot};
 use super::keep::{Cost, Kept, digits};
 use super::scale::Scale;
 use crate::analysis::Whole;
@@ -90,18 +90,21 @@ impl<'a> Body<'a> {
     fn hot_line(&self, text: &mut String, hot: &Hot, file: Option<u32>) {
         let share = format_percent(self.whole.percent(hot.own));
         put(text, format_args!("{};{share};", self.scale.number(hot.own)));
-        put(text, format_args!("{};{}\n", self.calls.names[hot.name as usize].text, place(file, hot.line)));
+        put(text, format_args!("{};", self.calls.names[hot.name as usize].text));
+        push_place(text, file, hot.line);
+        text.push('\n');
     }
 
     /// A line for each node, level by level, so that those below one node have numbers in a row.
     fn lines(&self, kept: &Kept, files: &mut FileNumbers) -> String {
         let mut text = String::new();
-        let mut queue: Vec<u32> = self.kept_children(None, kept).collect();
+        let children = Children::of(self.calls, &kept.is_kept);
+        let mut queue: Vec<u32> = children.below(None).to_vec();
         let mut at = 0;
         while let Some(node) = queue.get(at).copied() {
             at += 1;
             let first = queue.len() + 1;
-            queue.extend(self.kept_children(Some(node), kept));
+            queue.extend(children.below(Some(node)));
             let file = self.calls.name(node).file.map(|file| files.number(file));
             put(&mut text, format_args!("{at};"));
             self.line_middle(&mut text, node, file);
@@ -116,8 +119,14 @@ impl<'a> Body<'a> {
 
     fn line_middle(&self, text: &mut String, node: u32, file: Option<u32>) {
         let call = &self.calls.nodes[node as usize];
-        let [total, own] = [call.total, call.own].map(|amount| self.scale.number(amount));
-        put(text, format_args!("{};{total};{own};{};", self.calls.name(node).text, place(file, call.line)));
+        text.push_str(&self.calls.name(node).text);
+        for amount in [call.total, call.own] {
+            text.push(';');
+            self.scale.push_number(text, amount);
+        }
+        text.push(';');
+        push_place(text, file, call.line);
+        text.push(';');
     }
 
     /// Some lines for each node, depth first. Nodes get their numbers where they are first named.
@@ -133,14 +142,14 @@ impl<'a> Body<'a> {
             }
             *number
         };
-        let mut todo: Vec<u32> = self.kept_children(None, kept).collect();
-        todo.reverse();
+        let children = Children::of(self.calls, &kept.is_kept);
+        let mut todo: Vec<u32> = children.below(None).iter().rev().copied().collect();
         while let Some(node) = todo.pop() {
             let file = self.calls.name(node).file.map(|file| files.number(file));
             put(&mut text, format_args!("\nNode: {}", number(node)));
             self.block_middle(&mut text, node, file);
             let start = todo.len();
-            todo.extend(self.kept_children(Some(node), kept));
+            todo.extend(children.below(Some(node)));
             if todo.len() > start {
                 text.push_str(CHILDREN);
             }
@@ -163,13 +172,10 @@ impl<'a> Body<'a> {
             }
         }
         if file.is_some() {
-            put(text, format_args!("place: {}\n", place(file, call.line)));
+            text.push_str("place: ");
+            push_place(text, file, call.line);
+            text.push('\n');
         }
-    }
-
-    fn kept_children(&self, parent: Option<u32>, kept: &Kept) -> impl Iterator<Item = u32> {
-        let children = self.calls.children(parent).iter().copied();
-        children.filter(|child| kept.is_kept[*child as usize])
     }
 }
 
@@ -249,11 +255,12 @@ pub(super) fn chars(text: &str) -> usize {
 }
 
 /// The number of a file and a line in it.
-fn place(file: Option<u32>, line: Option<u32>) -> String {
-    match (file, line) {
-        (None, _) => String::new(),
-        (Some(file), None) => file.to_string(),
-        (Some(file), Some(line)) => format!("{file}:{line}"),
+fn push_place(out: &mut String, file: Option<u32>, line: Option<u32>) {
+    if let Some(file) = file {
+        put(out, format_args!("{file}"));
+        if let Some(line) = line {
+            put(out, format_args!(":{line}"));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Amounts as short numbers of one unit.
 
+use super::body::put;
 use crate::analysis::{Unit, UnitName, Whole};
 
 /// The unit that all numbers of a text are in: small enough for a thousandth of the whole to be seen.
@@ -44,9 +45,30 @@ impl Scale {
 
     /// `value`, rounded, without zeros at its end.
     pub(super) fn number(&self, value: f64) -> String {
-        let text = format!("{:.*}", self.decimals, value / self.divisor);
-        let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        if short == "-0" { "0".to_owned() } else { short.to_owned() }
+        let mut text = String::new();
+        self.push_number(&mut text, value);
+        text
+    }
+
+    /// Writes that number. Most have few digits, and whole numbers are written faster than fractions.
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+    pub(super) fn push_number(&self, out: &mut String, value: f64) {
+        const MOST: f64 = 9e15;
+        let value = value / self.divisor;
+        let tenths = (value * 10.0).round();
+        if self.decimals > 1 || tenths.is_nan() || tenths.abs() > MOST {
+            let text = format!("{value:.*}", self.decimals);
+            let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            out.push_str(if short == "-0" { "0" } else { short });
+            return;
+        }
+        let tenths = tenths as i64;
+        let (whole, tenth) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
+        let sign = if tenths < 0 { "-" } else { "" };
+        put(out, format_args!("{sign}{whole}"));
+        if tenth > 0 {
+            put(out, format_args!(".{tenth}"));
+        }
     }
 
     /// `value` with the unit.
