@@ -65,6 +65,7 @@ Examples:
   cargo traceview report --by crate The same by crate, with the version
   cargo traceview report @2 --tree  Who called them, in the recording before that
   cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s
+  cargo traceview report --ai-compact --budget 20000   For an AI assistant: what is slow, and why?
   cargo traceview report trace.json --flows --search PostTask
   cargo traceview report trace.json --ai-compact --exact --thread 73704/775 --range-us 1020034944640..1020034969035";
 

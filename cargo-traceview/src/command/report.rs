@@ -390,6 +390,32 @@ mod tests {
     }
 
     #[test]
+    fn the_text_for_an_assistant_is_of_what_the_filters_leave() {
+        let text = run("--ai-compact --thread worker --range 1.5s.. --min-percent 1").unwrap();
+        for line in [
+            "Counted: CPU time 50.0 ms in 50 samples (exactly 50000000 ns)",
+            "Time: only 490 ms (1.50 s to 1.99 s) of a profile of 1.99 s",
+            "Threads: 1 of 3; worker (tid 11) 100.0 %",
+            "Nodes: 1 shown (50000 µs self, 100.0 %)",
+            "1;help;50000;50000;;",
+        ] {
+            assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
+        }
+        assert!(run("--ai").unwrap().contains("\nNode: 1 – work\ntotal: 200 ms (66.7 %)\n"));
+        assert!(run("--ai-compact --fold-async").unwrap().contains("Filters: async functions"));
+        assert!(run("--ai --budget 700").unwrap().chars().count() <= 700);
+        let error = run("--ai --budget 7").expect_err("no room");
+        assert_eq!(error.exit_code(), ExitCode::Usage);
+        assert!(error.to_message().contains("7 characters are too few"), "{}", error.to_message());
+        let slices = br#"[{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"outer"},{"ph":"X","ts":2,"dur":4,"pid":1,"tid":1,"name":"in;ner"}]"#;
+        let slices =
+            traceview_core::format::read(slices, &traceview_core::format::ReadOptions::default()).unwrap().profile;
+        let text = run_on(&slices, "--ai-compact --range 0us..8us").unwrap();
+        assert!(text.ends_with("# Call tree\n1;outer;8000;4000;;2\n2;in\\x3bner;4000;4000;;\n"), "{text}");
+        assert!(text.contains("Time: only 8.00 µs (0 ns to 8.00 µs) of a profile of"), "{text}");
+    }
+
+    #[test]
     fn what_has_only_slices_is_reported_by_their_time() {
         let text = br#"[{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"outer"},{"ph":"X","ts":2,"dur":4,"pid":1,"tid":1,"name":"inner"},
             {"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"other"}]"#;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::AiForm;
 use super::calls::{Calls, Children, Hot};
 use super::keep::{Cost, Kept, digits};
-use super::scale::Scale;
+use super::scale::{Scale, push_percent};
 use crate::analysis::Whole;
 use crate::report::number::format_percent;
 
@@ -167,8 +167,11 @@ impl<'a> Body<'a> {
         for (key, amount) in [("total", call.total), ("self", call.own)] {
             // What has nothing of its own is in no need of a line that says so.
             if key == "total" || amount != 0.0 {
-                let share = format_percent(self.whole.percent(amount));
-                put(text, format_args!("{key}: {} ({share})\n", self.scale.amount(amount)));
+                put(text, format_args!("{key}: "));
+                self.scale.push_amount(text, amount);
+                text.push_str(" (");
+                push_percent(text, self.whole.percent(amount));
+                text.push_str(")\n");
             }
         }
         if file.is_some() {

@@ -2,6 +2,7 @@
 
 use super::body::put;
 use crate::analysis::{Unit, UnitName, Whole};
+use crate::report::number::format_percent;
 
 /// The unit that all numbers of a text are in: small enough for a thousandth of the whole to be seen.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,20 +52,15 @@ impl Scale {
     }
 
     /// Writes that number. Most have few digits, and whole numbers are written faster than fractions.
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
     pub(super) fn push_number(&self, out: &mut String, value: f64) {
-        const MOST: f64 = 9e15;
         let value = value / self.divisor;
-        let tenths = (value * 10.0).round();
-        if self.decimals > 1 || tenths.is_nan() || tenths.abs() > MOST {
+        let Some(tenths) = tenths(value).filter(|_| self.decimals == 1) else {
             let text = format!("{value:.*}", self.decimals);
             let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
             out.push_str(if short == "-0" { "0" } else { short });
             return;
-        }
-        let tenths = tenths as i64;
-        let (whole, tenth) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
-        let sign = if tenths < 0 { "-" } else { "" };
+        };
+        let (sign, whole, tenth) = parts(tenths);
         put(out, format_args!("{sign}{whole}"));
         if tenth > 0 {
             put(out, format_args!(".{tenth}"));
@@ -73,9 +69,40 @@ impl Scale {
 
     /// `value` with the unit.
     pub(super) fn amount(&self, value: f64) -> String {
-        let number = self.number(value);
-        if self.unit.is_empty() { number } else { format!("{number} {}", self.unit) }
+        let mut text = String::new();
+        self.push_amount(&mut text, value);
+        text
     }
+
+    /// Writes that.
+    pub(super) fn push_amount(&self, out: &mut String, value: f64) {
+        self.push_number(out, value);
+        if !self.unit.is_empty() {
+            put(out, format_args!(" {}", self.unit));
+        }
+    }
+}
+
+/// Writes a percentage, as [`format_percent`] does.
+pub(super) fn push_percent(out: &mut String, percent: f64) {
+    match tenths(percent).map(parts) {
+        Some((sign, whole, tenth)) => put(out, format_args!("{sign}{whole}.{tenth} %")),
+        None => out.push_str(&format_percent(percent)),
+    }
+}
+
+/// The nearest whole number of tenths, if it can be told.
+#[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+fn tenths(value: f64) -> Option<i64> {
+    const MOST: f64 = 9e15;
+    let tenths = (value * 10.0).round();
+    (tenths.abs() <= MOST).then_some(tenths as i64)
+}
+
+/// Sign, whole ones, and the tenth behind them.
+fn parts(tenths: i64) -> (&'static str, u64, u64) {
+    let sign = if tenths < 0 { "-" } else { "" };
+    (sign, tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10)
 }
 
 /// Decimals that let a thousandth of `all` be seen.
@@ -93,6 +120,16 @@ mod tests {
         let none = Amount::default();
         let total = Amount { value: total, samples: 1 };
         Scale::of(&Whole { measure: Measure::Cpu, unit, total, unsampled: 0, stackless: none, effective_samples: None })
+    }
+
+    #[test]
+    fn percentages_are_those_of_other_reports() {
+        for percent in [0.0, 0.06, -0.04, 12.34, 99.96, 100.0, 1e17, f64::INFINITY] {
+            let mut text = String::new();
+            push_percent(&mut text, percent);
+            // No share is less than nothing by a rounding.
+            assert_eq!(text, format_percent(percent).replace("-0.0 %", "0.0 %"), "{percent}");
+        }
     }
 
     #[test]
