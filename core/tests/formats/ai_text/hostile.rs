@@ -18,8 +18,11 @@ struct Plan {
     functions: Vec<(String, Option<String>, Option<u8>)>,
     /// Frames: function, line.
     stacks: Vec<Vec<(u8, Option<u8>)>>,
-    threads: Vec<(String, Vec<(Option<u8>, u16)>, Vec<(u8, u8)>)>,
+    threads: Vec<(String, Samples, Waits)>,
 }
+
+type Samples = Vec<(Option<u8>, u16)>;
+type Waits = Vec<(u8, u8)>;
 
 fn names() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
