@@ -31,7 +31,8 @@ const MARGIN: f32 = 8.0;
 
 impl Panel for Details {
     fn forget_stacks(&mut self) {
-        *self = Self::default();
+        // Flows are the same ones.
+        self.box_times = BoxTimes::default();
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {

@@ -37,6 +37,9 @@ impl Default for Markers {
 }
 
 impl Panel for Markers {
+    /// Markers are the same ones.
+    fn forget_stacks(&mut self) {}
+
     fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
         self.update(context);
         let Some(ordered) = self.ordered.newest() else { return };
