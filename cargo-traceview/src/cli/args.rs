@@ -147,7 +147,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Print where the time went, as text or JSON
     #[command(after_help = REPORT_EXAMPLES)]
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Convert a recording for another tool, or draw it
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArgs),
