@@ -17,6 +17,10 @@ use crate::model::{
 pub fn slices_as_samples(profile: &Profile, range: TimeRange) -> Profile {
     let mut builder = ProfileBuilder::new();
     *builder.meta_mut() = profile.meta.clone();
+    // Slices last longer than the samples that stand for them.
+    if let Some(extent) = profile.extent() {
+        (builder.meta_mut().recording_start, builder.meta_mut().recording_end) = (Some(extent.start), Some(extent.end));
+    }
     for category in &profile.categories {
         let name = builder.string(profile.string(category.name));
         let subcategories = category.subcategories.iter().map(|name| builder.string(profile.string(*name))).collect();
@@ -125,6 +129,7 @@ mod tests {
         let tree_of = slices_as_samples(&profile(), TimeRange::ALL);
         let values = StackValues::of(&tree_of, &Selection::default(), Measure::Slices).expect("times add up");
         assert_eq!(call_tree(&tree_of, &values).whole.total.value, 20.0);
+        assert_eq!(tree_of.extent(), profile().extent(), "also the time after the last start");
     }
 
     /// A table of all strings for each thread would be billions of rows.
