@@ -1,7 +1,12 @@
 //! Little room: limits of the system, full disks, signals that would end the profiler. The program runs as without it, and
 //! what can be kept is kept.
 
-use traceview_tests::process::{finish, until};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::time::Duration;
+use std::{fs, thread};
+
+use traceview_tests::process::{finish, start, until};
 use traceview_tests::recording::Recorded;
 use traceview_tests::tools::{has_tool, is_root};
 use traceview_tests::workload::workload;
@@ -47,6 +52,45 @@ fn where_no_thread_may_be_started_it_is_said() {
         assert!([0, 125].contains(&finished.code), "{limit}: {} {}", finished.code, finished.stderr);
         let said = finished.stderr.contains("error: ") && finished.stderr.contains("cannot start a");
         assert_eq!(finished.code == 125, said, "{limit}: {}", finished.stderr);
+    }
+}
+
+#[test]
+fn ended_at_any_moment_an_export_is_whole_or_not_there() {
+    let traceview = traceview();
+    let mut stacks = String::new();
+    for line in 0..100_000 {
+        writeln!(stacks, "main;step_{};leaf_{} 1", line % 300, line % 7_000).expect("memory");
+    }
+    fs::write(traceview.path("in.folded"), stacks).expect("there is room");
+    fs::create_dir(traceview.path("out")).expect("there is none");
+    for name in ["out.json", "out.json.gz", "out.folded"] {
+        let output = traceview.path("out").join(name);
+        let args = [OsStr::new("export"), OsStr::new("in.folded"), OsStr::new("-o"), output.as_os_str()];
+        let mut ended = 0;
+        for (signal, delay) in ["TERM", "INT"].into_iter().cycle().zip((0..).map(|step| 1_u64 << step)) {
+            let running = start(&mut traceview.command(args), b"");
+            thread::sleep(Duration::from_millis(delay));
+            running.signal(signal);
+            let finished = running.finish();
+            if finished.code != 0 {
+                assert!([130, 143].contains(&finished.code), "{name}: {} {}", finished.code, finished.stderr);
+                ended += 1;
+            }
+            let entries = fs::read_dir(traceview.path("out")).expect("it is there");
+            let names: Vec<_> = entries.map(|entry| entry.expect("it can be listed").file_name()).collect();
+            // The signal can come when the file has its name already.
+            assert!(names.is_empty() || names == [name], "{delay} ms: {names:?}");
+            if !names.is_empty() {
+                let read = traceview.run([OsStr::new("info"), output.as_os_str()]);
+                assert_eq!(read.code, 0, "{name} after {delay} ms: {}", read.stderr);
+                fs::remove_file(&output).expect("it is there");
+            }
+            if finished.code == 0 {
+                break;
+            }
+        }
+        assert!(ended > 0, "{name}: no signal came in time");
     }
 }
 

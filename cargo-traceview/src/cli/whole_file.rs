@@ -1,7 +1,8 @@
 //! Files that appear whole or not at all, whatever ends this process meanwhile.
 //!
-//! What is written has no name until it is complete (`O_TMPFILE`), so that a signal, even SIGKILL, leaves nothing behind. File
-//! systems that know no such files get one with a name of its own, which an error removes, but no signal.
+//! What is written has no name until it is complete (`O_TMPFILE`), so that a signal, even SIGKILL, leaves nothing behind. Only
+//! where it takes the place of another file it has a name of its own for an instant, as names cannot be taken over. File
+//! systems that know no such files get one with a name of its own from the start, which an error removes, but no signal.
 
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
@@ -28,6 +29,10 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Res
         write(&mut writer)?;
         writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         if !unfinished.is_named {
+            // Where there is none yet, the file gets its name at once.
+            if link(&unfinished.file, &path).is_ok() {
+                return Ok(());
+            }
             name(&unfinished.file, &temporary)?;
         }
         fs::rename(&temporary, &path)
@@ -61,10 +66,9 @@ impl Unfinished {
 
 /// Gives a file without a name the name `path`.
 fn name(file: &File, path: &Path) -> io::Result<()> {
-    let in_c = CString::new(path.as_os_str().as_bytes())?;
     // One that an earlier process of this id left.
     let _ignored = fs::remove_file(path);
-    if sys::name_file(file.as_fd(), &in_c).is_ok() {
+    if link(file, path).is_ok() {
         return Ok(());
     }
     // Without /proc it can't be named.
@@ -72,6 +76,11 @@ fn name(file: &File, path: &Path) -> io::Result<()> {
     io::Seek::rewind(&mut source)?;
     io::copy(&mut source, &mut File::create(path)?)?;
     Ok(())
+}
+
+/// Gives a file without a name the name `path`, which no other has.
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    sys::name_file(file.as_fd(), &CString::new(path.as_os_str().as_bytes())?)
 }
 
 #[cfg(test)]

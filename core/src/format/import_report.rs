@@ -54,16 +54,8 @@ impl ImportReport {
     }
 
     /// The moment `value` times `scale` nanoseconds after `time`.
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and what does not fit is noted")]
     pub(super) fn later(&mut self, time: i64, value: Number, scale: i64, place: impl FnOnce() -> String) -> i64 {
-        let (nanos, fits) = match value {
-            Number::Integer(value) => (value.saturating_mul(scale), value.checked_mul(scale).is_some()),
-            Number::Float(value) => {
-                let nanos = (value * Number::Integer(scale).as_f64()).round_ties_even();
-                // The first number beyond.
-                (nanos as i64, nanos.abs() < 9_223_372_036_854_775_808.0)
-            }
-        };
+        let (nanos, fits) = value.scaled_if_fits(scale);
         time.checked_add(nanos).filter(|_| fits).unwrap_or_else(|| {
             self.note(OUT_OF_RANGE, place);
             time.saturating_add(nanos)

@@ -38,11 +38,20 @@ impl Number {
     }
 
     /// As a whole number of units of which this one has `scale`; the nearest that there is.
-    #[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
     pub(in crate::format) fn scaled(self, scale: i64) -> i64 {
+        self.scaled_if_fits(scale).0
+    }
+
+    /// The same, and whether it is that number and not just the nearest that there is.
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and what does not fit is told")]
+    pub(in crate::format) fn scaled_if_fits(self, scale: i64) -> (i64, bool) {
         match self {
-            Self::Integer(value) => value.saturating_mul(scale),
-            Self::Float(value) => (value * Self::Integer(scale).as_f64()).round_ties_even() as i64,
+            Self::Integer(value) => (value.saturating_mul(scale), value.checked_mul(scale).is_some()),
+            Self::Float(value) => {
+                let scaled = (value * Self::Integer(scale).as_f64()).round_ties_even();
+                // The first number beyond.
+                (scaled as i64, scaled.abs() < 9_223_372_036_854_775_808.0)
+            }
         }
     }
 }

@@ -266,6 +266,16 @@ pub enum ReadError {
         /// What can be read.
         supported: String,
     },
+    /// It is in a form that the format had before its present one.
+    #[error("this is the old {form} form of {format}, which is not read: `{converts}` converts it")]
+    OldForm {
+        /// The format, for people.
+        format: &'static str,
+        /// Which of its old forms.
+        form: &'static str,
+        /// A command that converts such a file.
+        converts: &'static str,
+    },
     /// A value is not what the format demands.
     #[error("{path}: {message}")]
     Value {

@@ -3,15 +3,16 @@
 //! Both have the shape `{unit, total, without_stack, complete, rows: […]}`: `total` is what shares are of,
 //! `without_stack` the part of it that no row has, `complete` says whether rows were left out. A row is `{name, module,
 //! file, line, crate, version, category, full_name, self, total, self_percent, total_percent, samples, self_interval}`;
-//! what is not known, or differs within a group, is `null`. Amounts are integers in `unit` (fractions only where a file's weights are), percentages have two
-//! decimals. Rows of a tree also have `depth` and `parent`, the index of the row that they belong below, and come in
-//! the order of the text: flat, because call trees can be deeper than JSON readers like.
+//! what is not known, or differs within a group, is `null`. Amounts are integers in `unit` (fractions only where it is no
+//! time and a file's weights have some), percentages have two decimals. Rows of a tree also have `depth` and `parent`,
+//! the index of the row that they belong below, and come in the order of the text: flat, because call trees can be
+//! deeper than JSON readers like.
 
 use serde::{Serialize, Serializer};
 
 use super::label::Labels;
 use super::outline::{Outline, TreeLimits};
-use crate::analysis::{Amount, Callee, FunctionList, GrowingTree, Whole};
+use crate::analysis::{Amount, Callee, FunctionList, GrowingTree, Unit, Whole};
 use crate::model::Profile;
 
 /// The first `most` functions of `list` as JSON.
@@ -108,8 +109,8 @@ impl<'a> Row<'a> {
             version: None,
             category: None,
             full_name: None,
-            own: Number(own.value),
-            total: Number(total.value),
+            own: Number::of(whole, own.value),
+            total: Number::of(whole, total.value),
             self_percent: two_decimals(whole.percent(own.value)),
             total_percent: two_decimals(whole.percent(total.value)),
             samples: total.samples,
@@ -122,8 +123,8 @@ impl<'a> Row<'a> {
 pub(super) fn document(whole: &Whole, complete: bool, rows: Vec<Row<'_>>) -> String {
     to_json(&Document {
         unit: whole.unit.name(),
-        total: Number(whole.total.value),
-        without_stack: Number(whole.stackless.value),
+        total: Number::of(whole, whole.total.value),
+        without_stack: Number::of(whole, whole.stackless.value),
         complete,
         rows,
     })
@@ -143,6 +144,13 @@ pub(super) fn two_decimals(value: f64) -> f64 {
 
 /// An amount: an integer where it is one.
 pub(super) struct Number(pub(super) f64);
+
+impl Number {
+    /// An amount of `whole`. Times are whole nanoseconds, which weights in milliseconds are not quite.
+    fn of(whole: &Whole, value: f64) -> Self {
+        Self(if whole.unit == Unit::Nanoseconds { value.round() } else { value })
+    }
+}
 
 impl Serialize for Number {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number in range")]

@@ -10,6 +10,7 @@ use crate::analysis::fixture::Fixture;
 use crate::analysis::{GroupBy, InvertedTree, Measure, Selection, StackValues, call_tree, functions, groups};
 use crate::model::{
     ExitStatus, Frame, Function, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning,
+    WeightUnit,
 };
 
 const WIDE: Style = Style { width: None, color: false };
@@ -406,6 +407,21 @@ fn json_rows_add_up() {
 }
 
 /// All reports of `profile`, to see that none of them fails; gives the text.
+#[test]
+fn times_are_whole_nanoseconds_in_json() {
+    let mut fixture = Fixture::new();
+    let thread = fixture.thread("main", 1);
+    let stack = fixture.stack("main");
+    fixture.sample(thread, 0, Some(stack), None);
+    let samples = &mut fixture.builder.thread_mut(thread).samples;
+    samples.weight_unit = WeightUnit::TracingMs;
+    // A double near 2.09 of which a million is not quite a whole number.
+    samples.weight = Values::Float(vec![2.09_f64.next_down()]);
+    let profile = fixture.finish();
+    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Weights)), 1));
+    assert_eq!((&json["total"], &json["rows"][0]["self"]), (&2_090_000.into(), &2_090_000.into()));
+}
+
 fn all(profile: &Profile) -> String {
     let limits = TreeLimits { max_rows: 50, ..TreeLimits::READABLE };
     let mut text = String::new();

@@ -308,6 +308,43 @@ fn odd_numbers_are_told() {
     assert_eq!(text, "a 250\n", "microseconds");
 }
 
+#[test]
+fn sums_without_a_stack_count_where_there_are_no_times() {
+    let untimed = fixtures::read("speedscope/out-of-order-events.json").expect("it can be read").profile;
+    assert_eq!(written(&untimed), "A 3\n[no stack] 2\n");
+}
+
+#[test]
+fn what_does_not_fit_is_cut_off_and_counted() {
+    let mut builder = ProfileBuilder::with_standard_categories();
+    let process = process(&mut builder);
+    let (name, unit) = (builder.string("delay"), builder.string("seconds"));
+    let value_type = builder.value_type(ValueType { name, unit });
+    let stacks = ["a", "b"].map(|name| stack(&mut builder, &[name], FunctionKind::Native));
+    let mut thread = Thread::new(process, OsId::Number(1), name);
+    thread.timed = false;
+    thread.samples.stack = vec![Some(stacks[0]), Some(stacks[0]), Some(stacks[1])];
+    thread.samples.weight = Values::Ones;
+    thread.samples.values = vec![ValueColumn { value_type, values: Values::Integer(vec![i64::MAX, 1, 2]) }];
+    builder.add_thread(thread);
+    let profile = builder.finish().expect("a profile");
+    let options = WriteOptions { off_cpu: false, measure: Some(Measure::Value(value_type)) };
+    let (text, warnings) = write(&profile, options);
+    assert_eq!(text, "a 9223372037854776\nb 2000000\n");
+    assert_eq!(notes(&warnings), ["values-too-large 1 -"]);
+}
+
+#[test]
+fn a_file_without_a_line_is_not_written() {
+    for lines in [&[][..], &[(vec!["a".to_owned()], 0.0)]] {
+        let target = format::by_name("collapsed").expect("a format").target();
+        let profile = profile_of(lines, WeightUnit::Samples);
+        let error =
+            format::write(&profile, target, &WriteOptions::default(), Vec::new()).expect_err("nothing to write");
+        assert!(error.to_string().contains("it has no samples that count something"), "{error}");
+    }
+}
+
 /// Names that are not easily written, and plain ones that are equal now and then.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![4 => "[a-c]{1,2}", 1 => "[ ;#\\n\\t0-9a\u{feff}é_:.-]{0,6}", 1 => any::<String>()]

@@ -182,7 +182,10 @@ fn what_pprof_refuses_is_refused_with_its_reason() {
         ("derived/trailing-garbage.pb.gz", "the gzip data is damaged after 1918 decompressed bytes"),
         ("derived/truncated-gzip.pb.gz", "the gzip data is cut off"),
         ("derived/truncated-proto.pb", "the file ends too early, at byte 959"),
-        ("google-pprof/fuzz__7e3c92482f6f39fc502b822ded792c589849cca8", "\"legacy text\" (which"),
+        (
+            "google-pprof/fuzz__7e3c92482f6f39fc502b822ded792c589849cca8",
+            "the old text form of pprof, which is not read: `pprof -proto",
+        ),
     ];
     let mut refused = 0;
     for (path, expected) in with_expectations() {
@@ -192,7 +195,7 @@ fn what_pprof_refuses_is_refused_with_its_reason() {
         let error = read(&path).expect_err(&path).to_string();
         refused += 1;
         if is_legacy(&expected) {
-            assert!(error.starts_with("version \"legacy "), "{path}: {error}");
+            assert!(error.starts_with("this is the old "), "{path}: {error}");
             assert!(error.contains("`pprof -proto FILE"), "{path}: {error}");
         }
         if let Some((_, reason)) = reasons.iter().find(|(file, _)| path.ends_with(file)) {

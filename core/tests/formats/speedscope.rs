@@ -329,6 +329,29 @@ fn the_column_that_is_asked_for_is_written() {
     }
 }
 
+/// A look at all threads for each of them would take minutes.
+#[test]
+fn many_threads_take_linear_time() {
+    let mut builder = ProfileBuilder::with_standard_categories();
+    let process = process(&mut builder, 1);
+    let name = builder.string("thread");
+    let function = builder.function(Function::named(name));
+    let frame = builder.frame(Frame::of(function));
+    let stack = builder.stack(None, frame);
+    for tid in 0..40_000 {
+        let mut thread = Thread::new(process, OsId::Number(tid), name);
+        thread.samples.time = vec![Time(tid)];
+        thread.samples.stack = vec![Some(stack)];
+        builder.add_thread(thread);
+    }
+    let profile = builder.finish().expect("a profile");
+    for format in format::written() {
+        let start = std::time::Instant::now();
+        format::write(&profile, format.target(), &WriteOptions::default(), std::io::sink()).expect(format.name);
+        assert!(start.elapsed().as_secs() < 20, "{}: {:?}", format.name, start.elapsed());
+    }
+}
+
 #[test]
 fn samples_of_unknown_cpu_time_are_told() {
     let mut builder = ProfileBuilder::with_standard_categories();

@@ -60,6 +60,8 @@ pub(super) fn warnings(
         written.not_finite,
         None,
     );
+    let why = "they do not fit into 64 bits; the largest number stands for them";
+    omissions.add("values-too-large", ["values are cut off", why], written.too_large, None);
     omissions.add(
         "sums-too-small",
         ["stacks are left out", "they are less than half a microsecond"],

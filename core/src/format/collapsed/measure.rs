@@ -1,7 +1,7 @@
 //! What is counted when writing, and what each sample adds to it.
 
 use super::super::WriteOptions;
-use crate::analysis::{self, Unit, Worth, default_measure};
+use crate::analysis::{self, Unit, Worth, counts_without_stack, default_measure};
 use crate::model::{FunctionKind, Profile, StackId, Thread, ValueTypeId, Values, WeightUnit};
 
 /// What the numbers of a file are.
@@ -18,7 +18,8 @@ pub(super) enum Measure {
 /// What a sample counts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Value {
-    Whole(i64),
+    /// Times in ns; wide enough for the product of two numbers of the model.
+    Whole(i128),
     Fraction(f64),
 }
 
@@ -76,23 +77,16 @@ impl Measure {
     }
 
     /// The samples of `thread` that count something, with their stacks; `None` where they cannot be counted so.
-    ///
-    /// A sample without a stack says that nothing ran, unless CPU time says otherwise.
     pub(super) fn counted<'a>(
         self,
         profile: &'a Profile,
         thread: &'a Thread,
     ) -> Option<impl Iterator<Item = (Option<StackId>, Value)> + use<'a>> {
         let worth = self.worth(profile, thread)?;
-        let has_cpu = thread.knows_cpu();
-        let is_column = matches!(self, Self::Column(..));
-        let counts_all = is_column || matches!(worth, Worth::Cpu(_));
+        let counts_all = matches!(self, Self::Column(..)) || matches!(worth, Worth::Cpu(_));
         let rows = thread.samples.stack.iter().copied().enumerate();
         Some(rows.filter_map(move |(row, stack)| {
-            // A row of a file without times is a sum, with a stack or without.
-            let ran = stack.is_some()
-                || (is_column && !thread.timed)
-                || (has_cpu && thread.samples.cpu_of(row).is_some_and(|cpu| cpu.0 != 0));
+            let ran = stack.is_some() || counts_without_stack(thread, row);
             let value = self.value(worth, row);
             let is_sample = counts_all || stack.is_none_or(|stack| !is_unsampled(profile, stack));
             let counts = ran && is_sample && value != Value::Whole(0) && value != Value::Fraction(0.0);
@@ -111,9 +105,11 @@ impl Measure {
     /// What sample `row` counts: of times whole nanoseconds.
     fn value(self, worth: Worth<'_>, row: usize) -> Value {
         match worth {
-            Worth::Cpu(deltas) => Value::Whole(deltas.get(row).and_then(|cpu| cpu.get()).map_or(0, |cpu| cpu.0)),
-            Worth::Values(Values::Ones, factor) => Value::Whole(factor),
-            Worth::Values(Values::Integer(values), factor) => Value::Whole(values[row].saturating_mul(factor)),
+            Worth::Cpu(deltas) => Value::Whole(deltas[row].get().map_or(0, |cpu| cpu.0.into())),
+            Worth::Values(Values::Ones, factor) => Value::Whole(factor.into()),
+            Worth::Values(Values::Integer(values), factor) => {
+                Value::Whole(i128::from(values[row]) * i128::from(factor))
+            }
             Worth::Values(Values::Float(values), factor) if self.is_time() => to_whole(values[row] * to_float(factor)),
             Worth::Values(Values::Float(values), factor) => Value::Fraction(values[row] * to_float(factor)),
         }
@@ -127,8 +123,8 @@ pub(super) fn is_unsampled(profile: &Profile, stack: StackId) -> bool {
 
 /// In whole nanoseconds, unless it is no number.
 fn to_whole(nanos: f64) -> Value {
-    #[expect(clippy::cast_possible_truncation, reason = "what is too large becomes the largest number")]
-    if nanos.is_finite() { Value::Whole(nanos.round() as i64) } else { Value::Fraction(nanos) }
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond what is written")]
+    if nanos.is_finite() { Value::Whole(nanos.round() as i128) } else { Value::Fraction(nanos) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sampling interval or the size of a unit is far below 2^53")]

@@ -20,8 +20,11 @@ enum Sums {
 /// What became of the sums.
 #[derive(Default)]
 pub(super) struct Written {
+    pub lines: u64,
     /// Values that are infinite or no numbers, and are left out.
     pub not_finite: u64,
+    /// Values beyond 64 bits, for which the largest number stands.
+    pub too_large: u64,
     /// How many stacks add up to less than nothing.
     pub negative: u64,
     /// How many add up to something that is too small to be written.
@@ -57,7 +60,12 @@ impl Tree {
     pub(super) fn add(&mut self, node: u32, value: Value, written: &mut Written) {
         match (&mut self.sums, value) {
             (_, Value::Fraction(value)) if !value.is_finite() => written.not_finite += 1,
-            (Sums::Whole(sums), Value::Whole(value)) => sums[node as usize] += i128::from(value),
+            (Sums::Whole(sums), Value::Whole(value)) => {
+                // So that no number of them is too large for a sum.
+                let kept = value.clamp(i64::MIN.into(), i64::MAX.into());
+                written.too_large += u64::from(kept != value);
+                sums[node as usize] += kept;
+            }
             (Sums::Fractional(sums), Value::Fraction(value)) => sums[node as usize] += value,
             (Sums::Fractional(sums), Value::Whole(value)) => sums[node as usize] += to_float(value),
             (Sums::Whole(_), Value::Fraction(_)) => unreachable!("whether there are fractions is known beforehand"),
@@ -87,6 +95,7 @@ impl Tree {
             let len = line.len();
             if self.push_sum(same, divisor, &mut line, written) {
                 out.write_all(&line)?;
+                written.lines += 1;
             }
             below.clear();
             same.iter().for_each(|node| below.extend_from_slice(callees.of_caller(Some(*node))));
@@ -170,6 +179,6 @@ impl Callees {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "weights beyond 2^53 are not exact in any format")]
-fn to_float(whole: i64) -> f64 {
+fn to_float(whole: i128) -> f64 {
     whole as f64
 }

@@ -17,7 +17,7 @@ const NO_STACK: &str = "[no stack]";
 /// Writes `profile`. Returns what the file has no place for.
 ///
 /// # Errors
-/// If `out` fails.
+/// If `out` fails, or there is no stack to write: an empty text says nothing, not even what it is.
 pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
     let measure = Measure::of(profile, options);
     let mut folder = Folder {
@@ -34,6 +34,9 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
     for (name, threads) in groups(profile, folder.waits, &mut folder.names) {
         let tree = folder.fold(name, &threads);
         tree.write(folder.names.texts(), measure.divisor(), out, &mut folder.written)?;
+    }
+    if folder.written.lines == 0 {
+        return Err(WriteError::Unsupported { format: "collapsed", reason: "it has no samples that count something" });
     }
     Ok(left_out::warnings(profile, options, measure, &folder.names, &folder.written))
 }
@@ -70,7 +73,7 @@ impl Folder<'_> {
             for wait in counted_waits(thread).filter(|_| waits) {
                 let caller = wait.stack.map(|stack| self.node(stack, root, &mut tree, &mut used)).or(root);
                 let node = tree.push(caller, self.wait_name(&wait));
-                tree.add(node, Value::Whole(wait.duration.0), &mut self.written);
+                tree.add(node, Value::Whole(wait.duration.0.into()), &mut self.written);
             }
         }
         used.into_iter().for_each(|stack: StackId| self.node_of[stack.index()] = None);

@@ -5,25 +5,9 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A JSON number to write: whole or fractional.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Number {
-    Integer(i64),
-    Float(f64),
-}
-
 /// A fractional number that may also be infinite or not a number, which JSON cannot say: then it is a string.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Exact(pub f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Self::Integer(value) => serializer.serialize_i64(value),
-            Self::Float(value) => serializer.serialize_f64(value),
-        }
-    }
-}
 
 impl Serialize for Exact {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

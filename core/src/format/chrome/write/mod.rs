@@ -37,6 +37,7 @@ use self::slices::{AsyncSlices, ThreadSlices};
 use self::text::Text;
 use super::OWN_KEY;
 use super::time::nanos_of_micros;
+use crate::analysis::default_measure;
 use crate::format::{WriteError, WriteOptions};
 use crate::model::{MarkerTiming, Profile, TRACE_START, Time, Warning};
 
@@ -45,6 +46,9 @@ use crate::model::{MarkerTiming, Profile, TRACE_START, Time, Warning};
 /// # Errors
 /// If `out` fails.
 pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> Result<Vec<Warning>, WriteError> {
+    // What is counted takes a look at all threads, here once and not for each.
+    let measure = options.measure.unwrap_or_else(|| default_measure(profile));
+    let options = &WriteOptions { measure: Some(measure), ..*options };
     let mut plan = Plan::of(profile);
     let nodes = Nodes::of(profile);
     plan.end = end(profile, sampled_end(&plan, &nodes, options));

@@ -9,8 +9,9 @@ use crate::format::gecko::extension::{
     Patch, Samples, Slices, Thread as ThreadExtension, Usage, ValueColumn as ValuesExtension, ValueKind, Waits,
 };
 use crate::format::gecko::names::{WAIT_REASONS, WEIGHT_UNITS, word};
-use crate::format::gecko::number::{Exact, Number};
+use crate::format::gecko::number::Exact;
 use crate::format::gecko::read::VALUE_COLUMNS;
+use crate::format::json_value::Number;
 use crate::model::{CpuDelta, OsId, Profile, SampleTable, SliceTable, Thread, ValueColumn, Values, WaitTable};
 
 #[derive(serde::Serialize)]

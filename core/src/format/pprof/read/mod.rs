@@ -8,6 +8,7 @@
 mod batch;
 mod code;
 mod head;
+mod inlined;
 mod libraries;
 mod rows;
 mod samples;
@@ -35,12 +36,8 @@ use crate::model::{Profile, ProfileBuilder, StringId};
 /// # Errors
 /// If it is none, or one that pprof refuses.
 pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
-    if let Some(sort) = legacy(bytes) {
-        return Err(ReadError::Version {
-            format: "pprof",
-            found: format!("\"legacy {sort}\" (which `pprof -proto FILE > FILE.pb.gz` converts)"),
-            supported: "profile.proto".to_owned(),
-        });
+    if let Some(form) = legacy(bytes) {
+        return Err(ReadError::OldForm { format: "pprof", form, converts: "pprof -proto FILE > FILE.pb.gz" });
     }
     let tables = Tables::of(bytes)?;
     let is_used = tables.check()?;

@@ -7,6 +7,7 @@ use super::super::schema;
 use super::super::wire::{Field, Fields, Part};
 use super::batch::Batch;
 use super::code::Code;
+use super::inlined::{self, Inlined};
 use super::threads::Threads;
 use super::values::Columns;
 use super::{Maker, value_error};
@@ -25,6 +26,7 @@ pub(super) struct Samples<'a> {
     /// Rows of the locations of the sample at hand, the outermost first.
     locations: Vec<usize>,
     batch: Batch,
+    inlined: Inlined,
     frames: Frames,
     room: Room,
     /// How many lost samples were counted.
@@ -96,9 +98,9 @@ fn label(field: Field<'_>) -> Result<schema::Label, ReadError> {
 impl<'a> Samples<'a> {
     /// Of a file of so many bytes, with so many samples.
     pub(super) fn new(code: Code<'a>, columns: Columns, threads: Threads, count: u64, bytes: usize) -> Self {
-        let (sample, locations, batch) = (Sample::default(), Vec::new(), Batch::default());
+        let (sample, locations, batch, inlined) = Default::default();
         let (frames, room) = (Frames::of_file(bytes), Room::of_packed(bytes));
-        Self { code, columns, threads, count, read: 0, sample, locations, batch, frames, room, lost: 0 }
+        Self { code, columns, threads, count, read: 0, sample, locations, batch, inlined, frames, room, lost: 0 }
     }
 
     /// Adds the sample of a field.
@@ -122,9 +124,13 @@ impl<'a> Samples<'a> {
             LocationError::Missing(id) => value_error(&name(), offset, format!("its location {id} is not in the file")),
             LocationError::Read(error) => error,
         })?;
+        let place = || format!("{} at byte {offset}", name());
         if self.is_lost() {
             let weight = self.columns.weight().map_or(0, |column| self.sample.values[column]);
-            self.lost = self.lost.saturating_add(weight);
+            self.lost = self.lost.checked_add(weight).unwrap_or_else(|| {
+                maker.report.note(OUT_OF_RANGE, place);
+                i64::MAX
+            });
             return Ok(());
         }
         let depth = self.locations.iter().map(|location| self.code.frames(*location).len()).sum();
@@ -132,7 +138,6 @@ impl<'a> Samples<'a> {
             let message = format!("with its {depth} frames there are more than a file of this size can have");
             return Err(value_error(&name(), offset, message));
         }
-        let place = || format!("{} at byte {offset}", name());
         // What is known of labels takes its room, too: about as much as three nodes.
         self.room.check_stack(&maker.builder, depth + 3 * self.threads.known(), place)?;
         let owner = self.threads.owner(&self.sample.labels, &self.columns, maker, place);
@@ -146,6 +151,13 @@ impl<'a> Samples<'a> {
         let row = table.stack.len() - 1;
         if !self.columns.push(&self.sample.values, table) {
             maker.report.note(OUT_OF_RANGE, place);
+        }
+        if self.locations.iter().any(|location| inlined::is_long(self.code.frames(*location))) {
+            // Rows are made in the order of the samples.
+            self.batch.make(&mut maker.builder);
+            let stack = self.inlined.stack(&self.locations, &self.code, &mut maker.builder);
+            maker.builder.thread_mut(owner.thread).samples.stack[row] = stack;
+            return Ok(());
         }
         for location in &self.locations {
             self.batch.push(self.code.frames(*location));

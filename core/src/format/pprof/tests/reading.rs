@@ -7,7 +7,7 @@ use super::super::schema::{Function, Label, Line, Location, Mapping, Profile as 
 use super::super::{read, write};
 use crate::analysis::fixture::Fixture;
 use crate::format::WriteOptions;
-use crate::model::{FunctionKind, LabelValue, OsId, Profile, Quality, Values};
+use crate::model::{FunctionKind, LabelValue, Nanos, OsId, Profile, Quality, Values};
 
 const TEXTS: [&str; 23] = [
     "",
@@ -245,6 +245,47 @@ fn deep_stacks_are_read_and_impossible_ones_refused() {
     assert!(error.contains("with its 100000000 frames there are more than a file of this size can have"), "{error}");
     file.sample[0].location_id.truncate(10);
     assert_eq!(read_file(&file).stacks.len(), 100_000, "the other sample has the outermost of them");
+}
+
+#[test]
+fn what_was_inlined_hundredfold_is_made_once_below_each_caller() {
+    let mut file = file();
+    let (line, main) = (file.location[0].line[0], file.location[1].id);
+    let long = file.location[0].id;
+    file.location[0].line = vec![line; 300];
+    let sample = |location_id| Sample { location_id, ..file.sample[0].clone() };
+    file.sample = [vec![long], vec![long, main], vec![main], vec![long, main], vec![long]].map(sample).to_vec();
+    let profile = read_file(&file);
+    let stacks = &profile.threads[0].samples.stack;
+    let depths = stacks.iter().map(|stack| profile.stacks.ancestors(stack.expect("a stack")).count());
+    assert_eq!(depths.collect::<Vec<_>>(), [300, 301, 1, 301, 300]);
+    assert_eq!((stacks[0], stacks[1]), (stacks[4], stacks[3]));
+    assert_eq!(profile.stacks.len(), 601);
+}
+
+#[test]
+fn more_lost_samples_than_can_be_told_are_counted() {
+    let mut fixture = Fixture::new();
+    let thread = fixture.thread("main", 1);
+    let stack = fixture.stack("main");
+    fixture.sample(thread, 0, Some(stack), Some(1));
+    let meta = fixture.builder.meta_mut();
+    meta.interval = Some(Nanos(1_000_000));
+    meta.quality = Some(Quality { lost_samples: 7, ..Quality::default() });
+    let mut bytes = Vec::new();
+    write(&fixture.finish(), &WriteOptions::default(), &mut bytes).expect("memory does not fail");
+    let mut file = File::decode(&*bytes).expect("a file");
+    let lost = file.sample.last_mut().expect("the lost ones");
+    assert_eq!(lost.value[0], 7);
+    lost.value[0] = i64::MAX;
+    let again = lost.clone();
+    file.sample.push(again);
+    let profile = read_file(&file);
+    let meta = &profile.meta;
+    assert_eq!(meta.quality.as_ref().expect("it is told").lost_samples, i64::MAX.unsigned_abs());
+    let warning = &meta.warnings[0];
+    assert_eq!((&*warning.code, warning.count), ("value-out-of-range", 1));
+    assert!(warning.first.as_deref().is_some_and(|place| place.starts_with("sample 3 of 3 at byte ")), "{warning:?}");
 }
 
 #[test]

@@ -65,7 +65,8 @@ impl Column {
         };
         match self {
             Self::Integer(values) => {
-                let times = values.iter().map(|value| begin(Number::Integer(value.saturating_mul(scale)))).collect();
+                let times =
+                    values.iter().map(|value| begin(Number::Integer(Number::Integer(*value).scaled(scale)))).collect();
                 let weights = values.into_iter().map(|value| millis(Number::Integer(value), scale)).collect();
                 (times, Values::Float(weights))
             }

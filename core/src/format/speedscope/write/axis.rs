@@ -7,7 +7,6 @@ use crate::model::{Nanos, Profile, StackId, Thread, Time, ValueTypeId, Values, W
 
 use super::super::clock::{Clock, whole};
 use super::super::unit::{Unit, near_whole};
-use super::start_of;
 
 /// What a piece of an axis is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +33,24 @@ pub(super) struct Piece {
     pub what: What,
     /// How long it is: its weight.
     pub length: Number,
+}
+
+/// What the axes of all threads share. It takes a look at each thread to know it.
+pub(super) struct Common<'a> {
+    profile: &'a Profile,
+    options: WriteOptions,
+    /// What is to be counted.
+    measure: Measure,
+    /// Where an axis begins whose thread does not say it.
+    start: Time,
+}
+
+impl<'a> Common<'a> {
+    pub(super) fn of(profile: &'a Profile, options: &WriteOptions) -> Self {
+        let measure = options.measure.unwrap_or_else(|| default_measure(profile));
+        let start = profile.meta.recording_start.or_else(|| profile.extent().map(|extent| extent.start));
+        Self { profile, options: *options, measure, start: start.unwrap_or_default() }
+    }
 }
 
 /// How a thread is laid out.
@@ -72,10 +89,10 @@ const USUAL_INTERVAL: i64 = 1_000_000;
 const ROUNDING: i64 = 2;
 
 impl<'a> Axis<'a> {
-    pub(super) fn of(profile: &'a Profile, thread: &'a Thread, options: &WriteOptions) -> Self {
+    pub(super) fn of(common: &Common<'a>, thread: &'a Thread) -> Self {
+        let Common { profile, options, measure, start } = *common;
         let samples = &thread.samples;
         let only_waits = samples.is_empty() && options.off_cpu;
-        let measure = options.measure.unwrap_or_else(|| default_measure(profile));
         let wants_weights = matches!(measure, Measure::Weights | Measure::Samples);
         let (unit, counted, worth) = if let Some(id) = column_of(measure) {
             let (unit, factor) = measure.value_unit(profile).unwrap_or((analysis::Unit::Samples, 1));
@@ -104,7 +121,7 @@ impl<'a> Axis<'a> {
         let mut axis = Self { profile, thread, unit, counted, worth, timed, shortest_gap, waits, start: Time::ZERO };
         if timed {
             let first = axis.pieces_from(Time::ZERO).next_start();
-            axis.start = start_of(profile, thread).min(first.unwrap_or(Time(i64::MAX)));
+            axis.start = thread.start.unwrap_or(start).min(first.unwrap_or(Time(i64::MAX)));
         }
         axis
     }
@@ -152,7 +169,10 @@ impl<'a> Axis<'a> {
             Worth::Cpu(deltas) => Number::Integer(deltas[row].get()?.0),
             Worth::Values(values, _) if self.counted == Counted::Traced => nanos(values.get(row)),
             Worth::Values(values, factor) => match value(values, row) {
-                Number::Integer(value) => Number::Integer(value.saturating_mul(factor)),
+                Number::Integer(value) => value.checked_mul(factor).map_or_else(
+                    || Number::Float(Number::Integer(value).as_f64() * Number::Integer(factor).as_f64()),
+                    Number::Integer,
+                ),
                 Number::Float(value) => {
                     let value = value * Number::Integer(factor).as_f64();
                     shortest(if self.counted == Counted::Intervals { value.round_ties_even() } else { value })

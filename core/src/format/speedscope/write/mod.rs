@@ -18,7 +18,7 @@ use std::io::Write;
 
 use rustc_hash::FxHashMap;
 
-use self::axis::Axis;
+use self::axis::{Axis, Common};
 use self::frames::{FrameNumbers, Numbered, Paths};
 use self::left_out::LeftOut;
 use self::text::Text;
@@ -26,7 +26,7 @@ use super::super::{WriteError, WriteOptions};
 use super::unit::Unit;
 use super::{ACTIVE_PROFILE, FORMAT, SCHEMA};
 use crate::format::json_value::Number;
-use crate::model::{OsId, Profile, Thread, Time, Warning};
+use crate::model::{OsId, Profile, Thread, Warning};
 
 /// Writes `profile`. Returns what the file has no place for.
 ///
@@ -36,8 +36,9 @@ pub fn write(profile: &Profile, options: &WriteOptions, out: &mut dyn Write) -> 
     let mut frames = FrameNumbers::new(profile);
     let mut planned: Vec<Planned<'_>> = Vec::new();
     let mut left_out = LeftOut::default();
+    let common = Common::of(profile, options);
     for thread in &profile.threads {
-        let plan = Planned::of(profile, thread, options, &mut frames);
+        let plan = Planned::of(&common, thread, &mut frames);
         left_out.refused += plan.refused;
         left_out.uncounted += plan.uncounted;
         left_out.columns_written += u64::from(plan.axis.has_column());
@@ -93,8 +94,8 @@ struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    fn of(profile: &'a Profile, thread: &'a Thread, options: &WriteOptions, frames: &mut FrameNumbers<'_>) -> Self {
-        let axis = Axis::of(profile, thread, options);
+    fn of(common: &Common<'a>, thread: &'a Thread, frames: &mut FrameNumbers<'_>) -> Self {
+        let axis = Axis::of(common, thread);
         let (mut count, mut total) = (0, 0.0);
         let mut pieces = axis.pieces();
         for piece in pieces.by_ref() {
@@ -166,10 +167,4 @@ fn names(profile: &Profile, planned: &[Planned<'_>]) -> Vec<String> {
         if has_id && uses[&name] > 1 { format!("{name} ({})", plan.thread.tid) } else { name }
     };
     planned.iter().map(name).collect()
-}
-
-/// Where the axis of `thread` begins, if it has times.
-fn start_of(profile: &Profile, thread: &Thread) -> Time {
-    let meta = &profile.meta;
-    thread.start.or(meta.recording_start).or_else(|| profile.extent().map(|extent| extent.start)).unwrap_or_default()
 }
