@@ -25,6 +25,7 @@
 pub mod action;
 pub mod analyses;
 pub mod app;
+pub mod call_path;
 pub mod chain;
 pub mod command;
 pub mod describe;

@@ -4,9 +4,10 @@ use egui::Ui;
 use traceview_core::model::{Nanos, Time, TimeRange};
 
 use crate::action::Action;
+use crate::call_path::CallPath;
 use crate::describe;
 use crate::document::Document;
-use crate::selection::Picked;
+use crate::selection::{Picked, PickedKind};
 use crate::transforms::{self, Place, Target};
 
 /// Shows the context menu of `picked`.
@@ -32,6 +33,14 @@ pub(super) fn show(ui: &mut Ui, document: &Document, picked: &Picked, actions: &
     }
     if let Some(function) = describe::function_of(document, picked) {
         ui.separator();
+        if let PickedKind::Box(stack) = picked.what {
+            for (title, table) in [("Show in call tree", "call-tree"), ("Show in flame graph", "flame-graph")] {
+                if ui.button(title).clicked() {
+                    act(Action::SelectCall(CallPath::of_stack(&document.profile, stack)), ui);
+                    act(Action::ShowTable(table), ui);
+                }
+            }
+        }
         if ui.button("Search for this function").clicked() {
             act(Action::Search(document.function_name(function).to_owned()), ui);
         }
