@@ -51,6 +51,15 @@ impl CallPath {
         self.0.last().copied()
     }
 
+    /// Its functions, the outermost first.
+    pub fn functions(&self) -> Vec<FunctionId> {
+        let functions = self.0.iter().filter_map(|callee| match callee {
+            Callee::Function(function) => Some(*function),
+            Callee::Wait(_) => None,
+        });
+        functions.collect()
+    }
+
     /// Its function; that of a wait is the one that waits.
     pub fn function(&self) -> Option<FunctionId> {
         self.0.iter().rev().find_map(|callee| match callee {

@@ -38,6 +38,7 @@ pub mod loading;
 pub mod local_sources;
 pub mod lod;
 pub mod markers;
+mod package_colors;
 pub mod panels;
 pub mod picture;
 pub mod raster;

@@ -155,9 +155,15 @@ impl FlameGraph {
 
     /// Of the boxes in a range of a row, the first one that begins at `x` or behind it.
     pub fn first_from(&self, boxes: Range<BoxId>, x: f64) -> BoxId {
-        let start = boxes.start.index();
-        let of_range = &self.boxes[start..boxes.end.index()];
-        BoxId::new(start + of_range.partition_point(|placed| placed.left < x))
+        let (mut start, end) = (boxes.start.index(), boxes.end.index());
+        // It is often near: steps that double find it without a look at all of the row.
+        let mut step = 1;
+        while start + step < end && self.boxes[start + step].left < x {
+            start += step;
+            step *= 2;
+        }
+        let near = &self.boxes[start..end.min(start + step)];
+        BoxId::new(start + near.partition_point(|placed| placed.left < x))
     }
 }
 
@@ -256,6 +262,11 @@ mod tests {
             }
             for depth in 0..graph.rows() {
                 let row = graph.row(depth);
+                let all: Vec<BoxId> = (row.start.index()..row.end.index()).map(BoxId::new).collect();
+                for x in (0..30).map(|x| f64::from(x) * graph.width() / 29.0) {
+                    let first = all.iter().copied().find(|id| graph.left(*id) >= x);
+                    assert_eq!(graph.first_from(row.clone(), x), first.unwrap_or(row.end));
+                }
                 for index in row.start.index() + 1..row.end.index() {
                     let [before, at] = [index - 1, index].map(BoxId::new);
                     assert!(graph.left(before) + graph.width_of(before) <= graph.left(at));

@@ -44,6 +44,11 @@ fn plain(name: &str) -> Cow<'_, str> {
 /// Where the last segment of a path begins; with the one before it where it says nothing on its own.
 fn start_of_own_name(name: &str) -> usize {
     let start = start_of_last_segment(name);
+    if start == 0 {
+        // Go writes `path/of/package.function`; in brackets may stand other paths.
+        let path = &name[..name.find(['<', '(', '[', '{', ' ']).unwrap_or(name.len())];
+        return path.rfind('/').map_or(0, |slash| slash + 1);
+    }
     let Some(path) = name[..start].strip_suffix("::").filter(|_| name[start..].starts_with("call_once")) else {
         return start;
     };
@@ -57,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closures_are_named_after_what_they_are_in() {
+    fn functions_are_told_by_their_own_names() {
         for (name, shown) in [
             ("grep::searcher::search::{{closure}}", "search::{closure}"),
             ("std::rt::lang_start_internal::{closure#0}::{closure#12}", "lang_start_internal::{closure}::{closure}"),
@@ -65,6 +70,8 @@ mod tests {
             ("<core::panic::AssertUnwindSafe<F> as core::ops::FnOnce<()>>::call_once", "call_once"),
             ("call_once", "call_once"),
             ("a::b", "b"),
+            ("cmd/compile/internal/ssa.(*regAllocState).regalloc", "ssa.(*regAllocState).regalloc"),
+            ("slices.SortFunc[go.shape.[]a/b.T]", "slices.SortFunc[go.shape.[]a/b.T]"),
             ("{closure#", "{closure#"),
         ] {
             let plain = plain(name);

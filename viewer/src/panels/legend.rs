@@ -31,7 +31,9 @@ impl Legend {
     /// The colours of `document`: its categories in their order, then waits.
     pub(super) fn of(document: &Document) -> Self {
         let profile = &document.profile;
-        let functions = (0..profile.functions.len()).map(FunctionId::new);
+        // Colours of packages are more than can be named.
+        let named = if document.package_colors.is_some() { 0 } else { profile.functions.len() };
+        let functions = (0..named).map(FunctionId::new);
         let mut used: FxHashSet<CategoryId> = functions.filter_map(|it| document.facts.category(it)).collect();
         used.extend(profile.threads.iter().flat_map(|thread| thread.slices.category.iter().copied()));
         let of_code = (0..).map(CategoryId::new).zip(&profile.categories).filter(|(id, _)| used.contains(id));
@@ -42,6 +44,11 @@ impl Legend {
         let of_waits = waits.into_iter().filter(|(reason, _)| occurs(reason));
         let of_waits = of_waits.map(|(reason, name)| (Shade::Wait(reason), name.to_owned()));
         Self { entries: of_code.chain(of_waits).collect() }
+    }
+
+    /// Whether no colour has a name.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// Draws it from the top of `area`, as much of it as fits: the rest is counted, and in the tooltip.
@@ -67,7 +74,7 @@ impl Legend {
 
     /// Draws it in one line of `area` if all of it fits.
     pub(super) fn paint_line(&self, scene: &mut Scene, area: Rect, theme: &Theme) {
-        let room = |name: &str| SWATCH + 2.0 + room_for(name, TEXT_SIZE);
+        let room = |name: &str| SWATCH + 12.0 + room_for(name, TEXT_SIZE);
         let width: f32 = self.entries.iter().map(|(_, name)| room(name)).sum();
         if width > area.width() || area.height() < LINE {
             return;

@@ -461,7 +461,10 @@ impl OpenDocument {
         CentralPanel::default().frame(canvas).show(ui, |ui| {
             // What is a tab otherwise has its line here.
             if !document.timed {
-                ui.horizontal(|ui| draw(ui, &at(Place::Middle), head));
+                ui.horizontal(|ui| {
+                    ui.add_space(ui.spacing().item_spacing.x);
+                    draw(ui, &at(Place::Middle), head);
+                });
             }
             draw(ui, &at(Place::Middle), whole);
         });

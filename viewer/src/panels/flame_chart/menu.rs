@@ -44,13 +44,9 @@ pub(super) fn show(ui: &mut Ui, document: &Document, picked: &Picked, actions: &
         if ui.button("Search for this function").clicked() {
             act(Action::Search(document.function_name(function).to_owned()), ui);
         }
-        let path = describe::stack_of(document, picked).map(|stack| {
-            let mut path: Vec<_> =
-                document.profile.stacks.ancestors(stack).map(|node| document.function(node)).collect();
-            path.reverse();
-            Place::Below(path)
-        });
-        transforms::menu(ui, document, &Target { function, place: path }, actions);
+        let stack = describe::stack_of(document, picked);
+        let place = stack.map(|stack| Place::Below(CallPath::of_stack(&document.profile, stack).functions()));
+        transforms::menu(ui, document, &Target { function, place }, actions);
     }
 }
 

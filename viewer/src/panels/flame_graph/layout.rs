@@ -24,6 +24,8 @@ pub(super) struct Layout<'a> {
     pub(super) scroll: f64,
     /// Whether these are at the lower edge.
     pub(super) upwards: bool,
+    /// Whether there is a line that says what colours mean.
+    pub(super) has_legend: bool,
     /// How large a pixel is, in points.
     pub(super) pixel: f32,
 }
@@ -49,7 +51,7 @@ impl Layout<'_> {
     }
 
     fn legend_height(&self) -> f32 {
-        if self.size.y < LOWEST_WITH_LEGEND { 0.0 } else { LEGEND }
+        if !self.has_legend || self.size.y < LOWEST_WITH_LEGEND { 0.0 } else { LEGEND }
     }
 
     /// The furthest that it can be scrolled.

@@ -8,6 +8,7 @@ use crate::action::Action;
 use crate::call_path::CallPath;
 use crate::describe;
 use crate::document::Document;
+use crate::transforms::{self, Place, Target};
 
 /// Shows the context menu of a box.
 pub(super) fn show(ui: &mut Ui, document: &Document, part: &Part, id: BoxId, actions: &mut Vec<Action>) {
@@ -33,6 +34,8 @@ pub(super) fn show(ui: &mut Ui, document: &Document, part: &Part, id: BoxId, act
     entry(ui, "Show in call tree", &|| vec![Action::SelectCall(path()), Action::ShowTable("call-tree")]);
     if let Callee::Function(function) = callee {
         entry(ui, "Show in functions", &|| vec![Action::SelectCall(path()), Action::ShowTable("functions")]);
+        let place = Some(Place::Below(path().functions()));
         entry(ui, "Search for this function", &|| vec![Action::Search(document.function_name(function).to_owned())]);
+        transforms::menu(ui, document, &Target { function, place }, actions);
     }
 }

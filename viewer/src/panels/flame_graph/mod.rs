@@ -116,9 +116,11 @@ impl Panel for FlameGraph {
             return Some(message_scene(size, context.theme, "Merging stacks…"));
         };
         let upwards = context.selection.graph_upwards;
-        let mut layout = Layout { part: &part, size, scroll: 0.0, upwards, pixel: 1.0 };
+        let look = self.look(context);
+        let has_legend = !look.legend.is_empty();
+        let mut layout = Layout { part: &part, size, scroll: 0.0, upwards, has_legend, pixel: 1.0 };
         layout.scroll = self.scroll_of(&layout);
-        Some(paint::scene(&layout, &self.look(context)).0)
+        Some(paint::scene(&layout, &look).0)
     }
 }
 
@@ -161,7 +163,9 @@ impl FlameGraph {
 
     fn canvas(&mut self, ui: &mut Ui, rect: Rect, context: &mut PanelContext<'_>, part: &Rc<Part>) {
         let (size, upwards) = (rect.size(), context.selection.graph_upwards);
-        let mut layout = Layout { part, size, scroll: 0.0, upwards, pixel: 1.0 / ui.pixels_per_point() };
+        let (look, pixel) = (self.look(context), 1.0 / ui.pixels_per_point());
+        let has_legend = !look.legend.is_empty();
+        let mut layout = Layout { part, size, scroll: 0.0, upwards, has_legend, pixel };
         layout.scroll = self.scroll_of(&layout);
         let selected = self.selected_box(context, part);
         layout.scroll = self.reveal(context, &layout, selected);
@@ -176,9 +180,11 @@ impl FlameGraph {
         let bar = ScrollBar::input(ui, bar_rect, &scrolled, layout.scroll);
         layout.scroll = bar.scroll;
         self.scroll = Some(layout.scroll);
-        self.paint(ui, rect, &layout, context);
-        let legend = layout.legend().translate(rect.min.to_vec2());
-        self.look(context).legend.show_tooltip(ui, legend, context.theme, |_| {});
+        self.paint(ui, rect, &layout, &look);
+        if has_legend {
+            let legend = layout.legend().translate(rect.min.to_vec2());
+            look.legend.show_tooltip(ui, legend, context.theme, |_| {});
+        }
         self.accessible(ui, rect, response.id, context, part);
         let menu_open = self.menu(&response, rect, context, &layout);
         let at = response.hover_pos().filter(|_| !ui.input(|input| input.pointer.is_decidedly_dragging()));
@@ -235,19 +241,18 @@ impl FlameGraph {
         response
     }
 
-    fn paint(&mut self, ui: &Ui, rect: Rect, layout: &Layout<'_>, context: &PanelContext<'_>) {
+    fn paint(&mut self, ui: &Ui, rect: Rect, layout: &Layout<'_>, look: &Look<'_>) {
         let key = SceneKey {
             size: layout.size,
             scroll: layout.scroll,
             upwards: layout.upwards,
-            theme: context.theme.clone(),
+            theme: look.theme.clone(),
             part: layout.part.generation,
-            function: context.selection.function,
+            function: look.function,
         };
-        let look = self.look(context);
         let named = &mut self.named;
         self.scene.paint(&ui.painter_at(rect), rect.min, key, |_| {
-            let (scene, its_named) = paint::scene(layout, &look);
+            let (scene, its_named) = paint::scene(layout, look);
             *named = its_named;
             scene
         });

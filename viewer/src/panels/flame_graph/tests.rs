@@ -333,7 +333,7 @@ proptest! {
         let zoom = (zoomed < graph.boxes.len()).then(|| BoxId::new(zoomed));
         let part = super::Part::new(graph, zoom, 7);
         let pixel = 1.0 / fine as f32;
-        let layout = Layout { part: &part, size: Vec2::new(size, 200.0), scroll: 0.0, upwards: false, pixel };
+        let layout = Layout { part: &part, size: Vec2::new(size, 200.0), scroll: 0.0, upwards: false, has_legend: true, pixel };
         for depth in 0..part.rows() {
             let mut rest = part.row(depth);
             let all: Vec<BoxId> = (rest.start.index()..rest.end.index()).map(BoxId::new).collect();
