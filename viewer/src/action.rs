@@ -4,6 +4,7 @@
 use traceview_core::analysis::{Measure, Transform, default_measure};
 use traceview_core::model::{FunctionId, Nanos, ThreadId, Time, TimeRange};
 
+use crate::call_path::CallPath;
 use crate::command::Command;
 use crate::document::Document;
 use crate::selection::{Picked, Selection};
@@ -25,6 +26,12 @@ pub enum Action {
     SelectAllThreads,
     /// Select a function.
     SelectFunction(Option<FunctionId>),
+    /// Select a node of the call tree, and with it its function.
+    SelectCall(CallPath),
+    /// Give a node of the flame graph all of its width; `None`: show all of it again.
+    ZoomGraph(Option<CallPath>),
+    /// Draw the flame graph with the outermost functions at its lower edge, or at the top again.
+    GraphUpwards(bool),
     /// Select a box, slice, wait or marker.
     Pick(Option<Picked>),
     /// Select it and move there in time, if it does not begin in view.
@@ -51,7 +58,7 @@ impl Action {
     /// Whether it names stacks or functions, whose ids transforms change.
     pub fn is_of_stacks(&self) -> bool {
         match self {
-            Self::SelectFunction(Some(_)) | Self::Transform(_) => true,
+            Self::SelectFunction(Some(_)) | Self::SelectCall(_) | Self::ZoomGraph(Some(_)) | Self::Transform(_) => true,
             Self::Pick(Some(picked)) | Self::JumpTo(picked) => picked.is_of_stacks(),
             _ => false,
         }
@@ -167,7 +174,16 @@ impl State {
             }
             Action::ToggleThread(thread) => selection.toggle_thread(*thread),
             Action::SelectAllThreads => selection.threads = None,
-            Action::SelectFunction(function) => selection.function = *function,
+            Action::SelectFunction(function) => {
+                selection.function = *function;
+                selection.call = selection.call.take().filter(|call| call.function() == *function);
+            }
+            Action::SelectCall(call) => {
+                selection.function = call.function();
+                selection.call = Some(call.clone());
+            }
+            Action::ZoomGraph(call) => selection.graph_zoom.clone_from(call),
+            Action::GraphUpwards(upwards) => selection.graph_upwards = *upwards,
             Action::Pick(picked) => selection.pick(*picked),
             Action::JumpTo(picked) => {
                 selection.pick(Some(*picked));
@@ -207,6 +223,8 @@ impl Selection {
             Transform::MergeFunction(gone) | Transform::DropFunction(gone) => gone != function,
             _ => true,
         });
+        self.call = self.call.take().filter(|_| self.function.is_some());
+        self.graph_zoom = self.graph_zoom.take().filter(|_| *transform != Transform::FoldAsync);
     }
 
     /// The selected function may be one that a transform made.

@@ -7,7 +7,7 @@ pub use markers::{flow_name, innermost_functions, link_text, marker_facts, marke
 
 use std::borrow::Cow;
 
-use traceview_core::analysis::FunctionRow;
+use traceview_core::analysis::{Callee, FunctionRow, NodeId, Tree};
 use traceview_core::model::{
     FrameId, FunctionId, Nanos, Profile, SliceId, StackId, StringId, ThreadId, Time, Wait, WaitReason,
 };
@@ -168,6 +168,23 @@ pub fn stack_text(document: &Document, innermost: StackId) -> String {
         let (frame, function) = (frame_of(document, node), document.function(node));
         text.push_str(document.function_name(function));
         if let Some(place) = place(document, function, profile.frames.line[frame.index()]) {
+            text.push_str("  ");
+            text.push_str(&place);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What leads to a node of a call tree as text, itself first, one function a line with its place.
+pub fn call_text(document: &Document, tree: &Tree, id: NodeId) -> String {
+    let mut text = String::new();
+    for id in std::iter::successors(Some(id), |id| tree.node(*id).parent) {
+        let callee = tree.node(id).callee;
+        text.push_str(&callee.name(&document.profile));
+        if let Callee::Function(function) = callee
+            && let Some(place) = place(document, function, None)
+        {
             text.push_str("  ");
             text.push_str(&place);
         }

@@ -11,6 +11,7 @@ use crate::flows::Flows;
 use crate::local_sources::LocalSources;
 use crate::lod::{SampleTiming, StackIndex};
 use crate::markers::ThreadMarkers;
+use crate::package_colors::package_colors;
 
 /// An opened profile. It never changes; panels share it by [`Arc`].
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Document {
     pub is_async: bool,
     /// Libraries and categories of functions.
     pub facts: FunctionFacts,
+    /// By function the colour of its package, if categories do not tell functions apart.
+    pub package_colors: Option<Vec<Color>>,
     /// Where its sources lie on this machine.
     pub sources: LocalSources,
     /// Depths of stack nodes.
@@ -70,12 +73,14 @@ impl Document {
             samples: thread.samples.len(),
             slices: thread.slices.len(),
         });
+        let facts = FunctionFacts::of(&profile);
         Self {
             activity: activity.collect(),
             markers: profile.threads.iter().map(|thread| ThreadMarkers::of(&thread.markers, end)).collect(),
             flows: Flows::of(&profile),
             is_async: is_async(&profile),
-            facts: FunctionFacts::of(&profile),
+            package_colors: package_colors(&profile, &facts),
+            facts,
             sources: LocalSources::of(&profile),
             stack_index: Arc::new(StackIndex::new(&profile.stacks)),
             timed: extent.is_some(),
@@ -103,8 +108,11 @@ impl Document {
         sample_timing(&self.profile, thread)
     }
 
-    /// The colour of a function's category.
+    /// The colour of a function's category, or else of its package.
     pub fn color_of(&self, function: FunctionId) -> Color {
+        if let Some(colors) = &self.package_colors {
+            return colors[function.index()];
+        }
         self.facts.category(function).map_or(Color::Grey, |id| self.profile.categories[id.index()].color)
     }
 

@@ -25,6 +25,7 @@
 pub mod action;
 pub mod analyses;
 pub mod app;
+pub mod call_path;
 pub mod chain;
 pub mod command;
 pub mod describe;
@@ -37,6 +38,7 @@ pub mod loading;
 pub mod local_sources;
 pub mod lod;
 pub mod markers;
+mod package_colors;
 pub mod panels;
 pub mod picture;
 pub mod raster;

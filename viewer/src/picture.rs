@@ -10,7 +10,7 @@ use crate::analyses::Analyses;
 use crate::document::Document;
 use crate::headless::{Headless, Unsettled};
 use crate::jobs::Jobs;
-use crate::panels::{PANELS, PanelContext};
+use crate::panels::{PANELS, PanelContext, PanelRow, main_panel};
 use crate::raster::Image;
 use crate::scene::{CachedScene, Scene, write_svg};
 use crate::theme::Theme;
@@ -69,10 +69,11 @@ pub fn panel_names() -> Vec<&'static str> {
     PANELS.iter().map(|panel| panel.name).collect()
 }
 
-/// The panels that can be drawn alone: those with a time axis.
+/// The panels that can be drawn alone: those that are not made of widgets.
 pub fn drawn_alone() -> Vec<&'static str> {
     use crate::panels::Place::{Middle, Top};
-    PANELS.iter().filter(|panel| matches!(panel.place, Top | Middle)).map(|panel| panel.name).collect()
+    let is_drawn = |panel: &&PanelRow| matches!(panel.place, Top | Middle) || panel.name == "flame-graph";
+    PANELS.iter().filter(is_drawn).map(|panel| panel.name).collect()
 }
 
 /// Draws the window as it looks when `inputs` are opened.
@@ -100,7 +101,7 @@ pub fn window(inputs: Vec<Input>, read: ReadOptions, options: &PictureOptions) -
 /// # Errors
 /// See [`PictureError`].
 pub fn scene(document: Document, options: &PictureOptions) -> Result<Scene, PictureError> {
-    let name = options.panel.as_deref().unwrap_or(drawn_alone().last().copied().unwrap_or_default());
+    let name = options.panel.as_deref().unwrap_or(main_panel(&document));
     let row = PANELS.iter().find(|row| row.name == name);
     let row = row.ok_or_else(|| PictureError::NoSuchPanel(name.to_owned()))?;
     let document = std::sync::Arc::new(document);

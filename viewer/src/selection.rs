@@ -3,6 +3,8 @@
 use traceview_core::analysis::{self, Measure, Transform};
 use traceview_core::model::{FunctionId, MarkerId, Nanos, SliceId, StackId, ThreadId, Time, TimeRange};
 
+use crate::call_path::CallPath;
+
 /// What is looked at and what is selected. Panels read it; only [`Action`](crate::action::Action)s change it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Selection {
@@ -16,6 +18,12 @@ pub struct Selection {
     pub charted: Option<ThreadId>,
     /// The function that is selected, in the tables and as a highlight in the chart.
     pub function: Option<FunctionId>,
+    /// The node of the call tree that it was selected by, if it was by one.
+    pub call: Option<CallPath>,
+    /// The node that fills the width of the flame graph; `None`: all of it.
+    pub graph_zoom: Option<CallPath>,
+    /// Whether the flame graph has its outermost functions at the lower edge.
+    pub graph_upwards: bool,
     /// The box, slice, wait or marker that was clicked.
     pub picked: Option<Picked>,
     /// Whether the arrows of what was clicked are of the whole chain, not only to its neighbours.
@@ -65,6 +73,9 @@ impl Selection {
             threads: None,
             charted,
             function: None,
+            call: None,
+            graph_zoom: None,
+            graph_upwards: false,
             picked: None,
             chain: false,
             search: String::new(),
@@ -82,7 +93,7 @@ impl Selection {
     /// The same where stacks and functions have other ids: what is selected by them is not selected.
     pub fn without_stacks(&self) -> Self {
         let picked = self.picked.filter(|picked| !picked.is_of_stacks());
-        Self { picked, function: None, ..self.clone() }
+        Self { picked, function: None, call: None, graph_zoom: None, ..self.clone() }
     }
 
     /// Whether the tables count `thread`.

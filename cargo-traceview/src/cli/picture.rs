@@ -14,8 +14,8 @@ pub enum PictureKind {
 /// How a picture is to look, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct PictureFlags {
-    /// In a screenshot, which table is shown: functions (the default), call-tree or slices. In an export, what is
-    /// drawn: flame-chart (the default) or timeline
+    /// In a screenshot, which tab is shown: functions (the default), call-tree, flame-graph or slices. In an export,
+    /// what is drawn: flame-chart (the default), flame-graph (the default where samples have no times) or timeline
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
     /// Its size in points

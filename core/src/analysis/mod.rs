@@ -12,6 +12,7 @@ mod call_tree;
 mod crates;
 mod facts;
 mod filter;
+mod flame_graph;
 mod flows;
 mod functions;
 mod groups;
@@ -41,6 +42,7 @@ pub use call_tree::call_tree;
 pub use crates::{CrateGroup, CrateShare, crate_shares};
 pub use facts::FunctionFacts;
 pub use filter::{Measure, NoSuchThread, Selection, select_threads};
+pub use flame_graph::{BoxId, FlameGraph};
 pub use flows::{
     Chain, FlowList, FlowTimes, HopTimes, Times, arrival as flow_arrival, flow_anchor_start, flow_hops, flow_place,
     flows,

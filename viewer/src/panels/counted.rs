@@ -43,24 +43,39 @@ pub(super) fn line(
     });
 }
 
+/// `31.0 % in stacks that match`.
+pub(super) fn in_stacks_that_match(tables: &Tables) -> String {
+    format!("{} in stacks that match", format_percent(tables.whole().percent(tables.kept().value)))
+}
+
 /// The tables, if they have anything to list; otherwise says why not, and what to do about it.
 pub(super) fn listed(ui: &mut Ui, context: &mut PanelContext<'_>) -> Option<Arc<Tables>> {
-    let nothing = match context.analyses.tables() {
-        None => Nothing::new("Counting…"),
-        Some(Err(refusal)) => refused(refusal),
+    match tables(context) {
+        Ok(tables) => Some(tables),
+        Err(nothing) => {
+            nothing.show(ui, context);
+            None
+        }
+    }
+}
+
+/// The tables, if they have anything to list.
+pub(super) fn tables(context: &PanelContext<'_>) -> Result<Arc<Tables>, Nothing> {
+    match context.analyses.tables() {
+        None => Err(Nothing::new("Counting…")),
+        Some(Err(refusal)) => Err(refused(refusal)),
         Some(Ok(tables)) => match why_nothing(context.document, tables) {
-            None => return Some(Arc::clone(tables)),
-            Some(nothing) => nothing,
+            None => Ok(Arc::clone(tables)),
+            Some(nothing) => Err(nothing),
         },
-    };
-    nothing.show(ui, context);
-    None
+    }
 }
 
 /// Why nothing is listed.
 #[derive(Debug, Default)]
 pub(super) struct Nothing {
-    reason: String,
+    /// In a sentence.
+    pub(super) reason: String,
     ways_out: Vec<(&'static str, Action)>,
 }
 

@@ -1,10 +1,11 @@
 //! What is said of functions besides their names.
 
 use egui::{Color32, RichText, Ui};
-use traceview_core::analysis::{Callee, HotLine};
+use traceview_core::analysis::{Callee, HotLine, Node};
 use traceview_core::model::{FunctionId, FunctionKind, StandardCategory};
-use traceview_core::report::{printable, short_path, shorten};
+use traceview_core::report::{known_path, printable, short_path, shorten};
 
+use super::amounts::Words;
 use crate::document::Document;
 use crate::theme::Theme;
 use crate::widget::{ColumnKind, TableColumn};
@@ -103,6 +104,22 @@ pub(super) fn describe(ui: &mut Ui, document: &Document, theme: &Theme, callee: 
     let whose: Vec<String> = [origin, category].into_iter().flatten().collect();
     if !whose.is_empty() {
         ui.label(RichText::new(whose.join(" · ")).color(theme.weak_text));
+    }
+}
+
+/// What is known of a node of a call tree: its name and place, and how much it and what it called took.
+pub(super) fn describe_node(ui: &mut Ui, document: &Document, theme: &Theme, node: &Node, words: &Words) {
+    describe(ui, document, theme, node.callee);
+    let place = match node.callee {
+        Callee::Function(function) => full_place(document, function, None),
+        Callee::Wait(_) => None,
+    };
+    if let Some(place) = place {
+        ui.label(known_path(&place));
+    }
+    ui.label(format!("total: {}", words.sentence(node.total)));
+    if node.own.samples > 0 {
+        ui.label(format!("self: {}", words.sentence(node.own)));
     }
 }
 

@@ -3,14 +3,19 @@
 pub mod call_tree;
 pub mod details;
 pub mod flame_chart;
+pub mod flame_graph;
 pub mod functions;
 pub mod markers;
 pub mod slices;
 pub mod timeline;
 
 mod amounts;
+mod box_names;
+mod boxes;
 mod counted;
 mod labels;
+mod legend;
+mod scroll_bar;
 
 pub(crate) use amounts::grouped;
 
@@ -103,14 +108,15 @@ pub const PANELS: &[PanelRow] = &[
         name: "timeline",
         title: "Timeline",
         place: Place::Top,
-        has: |_| true,
+        // Without times it is of use to choose threads.
+        has: |document| document.timed || document.profile.threads.len() > 1,
         create: || Box::<timeline::Timeline>::default(),
     },
     PanelRow {
         name: "flame-chart",
         title: "Flame chart",
         place: Place::Middle,
-        has: |_| true,
+        has: |document| document.timed,
         create: || Box::<flame_chart::FlameChart>::default(),
     },
     PanelRow {
@@ -126,6 +132,13 @@ pub const PANELS: &[PanelRow] = &[
         place: Place::Tab,
         has: has_stacks,
         create: || Box::<call_tree::CallTree>::default(),
+    },
+    PanelRow {
+        name: "flame-graph",
+        title: "Flame graph",
+        place: Place::Tab,
+        has: |document| has_stacks(document) || !document.timed,
+        create: || Box::<flame_graph::FlameGraph>::default(),
     },
     PanelRow {
         name: "slices",
@@ -150,9 +163,25 @@ pub const PANELS: &[PanelRow] = &[
     },
 ];
 
+/// The panel in the middle where there are no times to make a flame chart of.
+const MIDDLE_WITHOUT_TIMES: &str = "flame-graph";
+
+impl PanelRow {
+    /// Where it is in the window of `document`.
+    pub fn place_in(&self, document: &Document) -> Place {
+        if !document.timed && self.name == MIDDLE_WITHOUT_TIMES { Place::Middle } else { self.place }
+    }
+}
+
+/// The panel that a picture of `document` is of, unless another one is named.
+pub fn main_panel(document: &Document) -> &'static str {
+    let middle = |row: &&PanelRow| row.place_in(document) == Place::Middle && (row.has)(document);
+    PANELS.iter().find(middle).map_or("", |row| row.name)
+}
+
 /// The tabs that have something to show of `document`; the first ones, which say that there is nothing, if none has.
 pub fn tabs_of(document: &Document) -> Vec<&'static PanelRow> {
-    let tabs = || PANELS.iter().filter(|row| row.place == Place::Tab);
+    let tabs = || PANELS.iter().filter(|row| row.place_in(document) == Place::Tab);
     let full: Vec<&PanelRow> = tabs().filter(|row| (row.has)(document)).collect();
     if full.is_empty() { tabs().take(1).collect() } else { full }
 }

@@ -266,6 +266,7 @@ impl Viewer {
                     self.settings.next_table(&tabs);
                 }
             }
+            Command::ShowFlameGraph => self.show_panel("flame-graph"),
             Command::Find => self.focus_search = true,
             other => {
                 if let Some(Content::Open(open)) = self.tabs.get_mut(self.active).map(|tab| &mut tab.content) {

@@ -192,6 +192,8 @@ impl OpenDocument {
             Command::FollowForward => Action::JumpTo(self.follow(Way::Forward)?),
             Command::FollowBack => Action::JumpTo(self.follow(Way::Back)?),
             Command::WholeChain => Action::ShowChain(!selection.chain),
+            Command::GraphZoomOut => Action::ZoomGraph(None),
+            Command::GraphUpwards => Action::GraphUpwards(!selection.graph_upwards),
             Command::AllThreads => Action::SelectAllThreads,
             Command::CountCpu => Action::Measure(Measure::Cpu),
             Command::CountWall => Action::Measure(Measure::Wall),
@@ -259,6 +261,8 @@ impl OpenDocument {
             Some(Action::SelectRange(None))
         } else if selection.threads.is_some() {
             Some(Action::SelectAllThreads)
+        } else if selection.graph_zoom.is_some() {
+            Some(Action::ZoomGraph(None))
         } else {
             (selection.visible != self.faces.shown().document.extent)
                 .then_some(Action::Show(self.faces.shown().document.extent))
@@ -407,7 +411,7 @@ impl OpenDocument {
         let mut pointed = None;
         let Self { faces, panels, row_bottoms, .. } = self;
         let Face { document, analyses } = faces.shown();
-        let tabs = tabs_of(document);
+        let (tabs, document) = (tabs_of(document), &*document);
         let mut context = PanelContext {
             document,
             selection,
@@ -424,19 +428,23 @@ impl OpenDocument {
                 ui.push_id(row.name, |ui| draw(panel.as_mut(), ui, &mut context));
             }
         };
-        let whole: Draw = |panel, ui, context| panel.ui(ui, context);
+        let [whole, head]: [Draw; 2] =
+            [|panel, ui, context| panel.ui(ui, context), |panel, ui, context| panel.head(ui, context)];
+        let at = |place: Place| move |row: &PanelRow| row.place_in(document) == place && (row.has)(document);
         let height = ui.available_height();
         let canvas = Frame::NONE.fill(theme.canvas);
         // Sizes are kept by name: what fits one number of threads does not fit another.
         let (rows, separator) = (&*row_bottoms, ui.visuals().widgets.noninteractive.bg_stroke.width.round());
         let lowest = rows.last().copied().unwrap_or_default();
-        let top = EguiPanel::top(Id::unique(("timeline", lowest.to_bits()))).resizable(true).min_size(80.0);
-        let top = top.default_size(timeline::default_height(rows, height) + separator);
-        top.frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Top, whole));
+        if PANELS.iter().any(|row| at(Place::Top)(row)) {
+            let top = EguiPanel::top(Id::unique(("timeline", lowest.to_bits()))).resizable(true).min_size(80.0);
+            let top = top.default_size(timeline::default_height(rows, height) + separator);
+            top.frame(canvas).show(ui, |ui| draw(ui, &at(Place::Top), whole));
+        }
         let bottom = EguiPanel::bottom("tables").resizable(true).default_size(height * 0.38).min_size(80.0);
         bottom.show(ui, |ui| {
             let side = EguiPanel::right("details").resizable(true).default_size(270.0).min_size(160.0);
-            side.show(ui, |ui| draw(ui, &|row| row.place == Place::Side, whole));
+            side.show(ui, |ui| draw(ui, &at(Place::Side), whole));
             ui.horizontal(|ui| {
                 for row in &tabs {
                     if tab(ui, theme, row.name == settings.shown(&tabs), row.title) {
@@ -445,12 +453,21 @@ impl OpenDocument {
                 }
                 ui.separator();
                 let shown = settings.shown(&tabs);
-                draw(ui, &|row| row.name == shown, |panel, ui, context| panel.head(ui, context));
+                draw(ui, &|row| row.name == shown, head);
             });
             let shown = settings.shown(&tabs);
             draw(ui, &|row| row.name == shown, whole);
         });
-        CentralPanel::default().frame(canvas).show(ui, |ui| draw(ui, &|row| row.place == Place::Middle, whole));
+        CentralPanel::default().frame(canvas).show(ui, |ui| {
+            // What is a tab otherwise has its line here.
+            if !document.timed {
+                ui.horizontal(|ui| {
+                    ui.add_space(ui.spacing().item_spacing.x);
+                    draw(ui, &at(Place::Middle), head);
+                });
+            }
+            draw(ui, &at(Place::Middle), whole);
+        });
         self.pointer = pointed;
     }
 }

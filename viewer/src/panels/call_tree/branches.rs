@@ -10,6 +10,7 @@ use super::outline::{
 };
 use super::paths::{PathId, Paths};
 use crate::analyses::Tables;
+use crate::call_path::CallPath;
 use crate::panels::amounts::grouped;
 use crate::search::FunctionSet;
 use crate::widget::{BranchInput, Sort, TableInput};
@@ -56,8 +57,15 @@ impl Branches {
         self.selected.is_none_or(|path| self.paths.resolve(tree.tree(), path).is_none())
     }
 
-    /// Selects the heaviest node of `function`, if that is not selected; without a function, nothing.
-    pub(super) fn follow(&mut self, tree: &dyn GrowingTree, function: Option<FunctionId>) {
+    /// Selects the node of `call`, or else the heaviest one of `function`, if none of these is selected; without a
+    /// function, nothing.
+    pub(super) fn follow(&mut self, tree: &dyn GrowingTree, call: Option<&CallPath>, function: Option<FunctionId>) {
+        if let Some(id) = call.and_then(|call| call.find_in(tree.tree())) {
+            if self.selected.and_then(|path| self.paths.resolve(tree.tree(), path)) != Some(id) {
+                self.select(tree, id);
+            }
+            return;
+        }
         let Some(function) = function else {
             self.selected = None;
             return;
@@ -120,9 +128,8 @@ impl Branches {
         self.notice.as_deref()
     }
 
-    /// Does what `input` says; if that selects another row, gives the function to select with it. That of a wait is the
-    /// one that waits.
-    pub(super) fn apply(&mut self, tree: &mut dyn GrowingTree, input: &TableInput) -> Option<Option<FunctionId>> {
+    /// Does what `input` says; if that selects another row, gives its node.
+    pub(super) fn apply(&mut self, tree: &mut dyn GrowingTree, input: &TableInput) -> Option<NodeId> {
         let before = self.selected;
         if *input != TableInput::default() {
             self.notice = None;
@@ -140,12 +147,7 @@ impl Branches {
             None => {}
         }
         let selected = self.selected.filter(|selected| before != Some(*selected))?;
-        let node = tree.tree().node(self.paths.resolve(tree.tree(), selected)?);
-        let around = node.parent.map(|id| tree.tree().node(id).callee);
-        Some([Some(node.callee), around].into_iter().flatten().find_map(|callee| match callee {
-            Callee::Function(function) => Some(function),
-            Callee::Wait(_) => None,
-        }))
+        self.paths.resolve(tree.tree(), selected)
     }
 
     fn change_selected(&mut self, tree: &mut dyn GrowingTree, input: BranchInput) {

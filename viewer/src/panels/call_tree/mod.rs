@@ -10,16 +10,15 @@ mod trees;
 mod tests;
 
 use egui::{RichText, Ui};
-use traceview_core::analysis::GrowingTree;
+use traceview_core::analysis::{Callee, GrowingTree, NodeId, Tree};
 use traceview_core::model::FunctionId;
-use traceview_core::report::format_percent;
 
 use self::branches::Branches;
 use self::rows::Rows;
 use self::trees::Trees;
 use super::{Panel, PanelContext, counted};
 use crate::action::Action;
-use crate::analyses::Tables;
+use crate::call_path::CallPath;
 use crate::search::SearchQuery;
 use crate::widget::{BranchInput, Sort, Table};
 
@@ -32,7 +31,7 @@ pub struct CallTree {
     /// What is expanded and selected in the tree, and in the inverted tree.
     branches: [Branches; 2],
     /// What was selected when the tree last followed it, and whether that was the inverted tree.
-    followed: (Option<FunctionId>, bool),
+    followed: (Option<FunctionId>, Option<CallPath>, bool),
     /// Whether the heaviest path was asked for.
     open_heaviest: bool,
     /// What was searched for when the tree last showed it.
@@ -46,7 +45,7 @@ impl Default for CallTree {
             sort: Sort { key: "total", descending: true },
             trees: Trees::default(),
             branches: <[Branches; 2]>::default(),
-            followed: (None, false),
+            followed: (None, None, false),
             open_heaviest: false,
             searched: SearchQuery::default(),
         }
@@ -60,7 +59,7 @@ impl Panel for CallTree {
     }
 
     fn head(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
-        counted::line(ui, context, found, |ui| {
+        counted::line(ui, context, counted::in_stacks_that_match, |ui| {
             let hint =
                 "Expand the heaviest path below the selected row, while most of each row is in the next one (Shift+→)";
             self.open_heaviest = ui.small_button("Heaviest path").on_hover_text(hint).clicked();
@@ -81,10 +80,11 @@ impl Panel for CallTree {
         let selected = context.selection.function;
         branches.show_first(&mut tree, self.inverted);
         let is_new = branches.is_of_other_tables(&tables);
-        let follow = (selected, self.inverted);
+        let call = context.selection.call.clone().filter(|_| !self.inverted);
+        let follow = (selected, call, self.inverted);
         if self.followed != follow || (is_new && branches.lacks_selection(&tree)) {
+            branches.follow(&tree, follow.1.as_ref(), selected);
             self.followed = follow;
-            branches.follow(&tree, selected);
         }
         if self.searched != tables.counted.query {
             self.searched = tables.counted.query.clone();
@@ -112,14 +112,24 @@ impl Panel for CallTree {
         if let Some(sort) = input.sort {
             self.sort = sort;
         }
-        if let Some(function) = branches.apply(&mut tree, &input) {
-            self.followed = (function, self.inverted);
-            context.actions.push(Action::SelectFunction(function));
+        if let Some(id) = branches.apply(&mut tree, &input) {
+            let path = CallPath::of_node(tree.tree(), id);
+            let selected = if self.inverted {
+                self.followed = (caller_of(tree.tree(), id), None, true);
+                Action::SelectFunction(self.followed.0)
+            } else {
+                self.followed = (path.function(), Some(path.clone()), false);
+                Action::SelectCall(path)
+            };
+            context.actions.push(selected);
         }
     }
 }
 
-/// `31.0 % in stacks that match`.
-fn found(tables: &Tables) -> String {
-    format!("{} in stacks that match", format_percent(tables.whole().percent(tables.kept().value)))
+/// The function of a node of the inverted tree.
+fn caller_of(tree: &Tree, id: NodeId) -> Option<FunctionId> {
+    match tree.node(id).callee {
+        Callee::Function(function) => Some(function),
+        Callee::Wait(_) => None,
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use egui::{RichText, Ui};
 use traceview_core::analysis::{Callee, Node, Tree};
 use traceview_core::model::FunctionId;
-use traceview_core::report::{is_guess, known_path, printable};
+use traceview_core::report::{is_guess, printable};
 
 use super::outline::{OutlineRow, is_found};
 use crate::action::Action;
@@ -129,14 +129,7 @@ impl TableRows for Rows<'_> {
 
     fn tooltip(&self, ui: &mut Ui, row: usize) {
         let node = self.node(row);
-        labels::describe(ui, self.document, self.theme, node.callee);
-        if let Some(place) = self.place(row) {
-            ui.label(known_path(&place));
-        }
-        ui.label(format!("total: {}", self.words.sentence(node.total)));
-        if node.own.samples > 0 {
-            ui.label(format!("self: {}", self.words.sentence(node.own)));
-        }
+        labels::describe_node(ui, self.document, self.theme, node, &self.words);
         ui.label(format!(
             "depth: {} (so many rows are around it; where trees are deep, it stands before the names)",
             node.depth

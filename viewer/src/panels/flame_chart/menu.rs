@@ -4,9 +4,10 @@ use egui::Ui;
 use traceview_core::model::{Nanos, Time, TimeRange};
 
 use crate::action::Action;
+use crate::call_path::CallPath;
 use crate::describe;
 use crate::document::Document;
-use crate::selection::Picked;
+use crate::selection::{Picked, PickedKind};
 use crate::transforms::{self, Place, Target};
 
 /// Shows the context menu of `picked`.
@@ -32,16 +33,20 @@ pub(super) fn show(ui: &mut Ui, document: &Document, picked: &Picked, actions: &
     }
     if let Some(function) = describe::function_of(document, picked) {
         ui.separator();
+        if let PickedKind::Box(stack) = picked.what {
+            for (title, table) in [("Show in call tree", "call-tree"), ("Show in flame graph", "flame-graph")] {
+                if ui.button(title).clicked() {
+                    act(Action::SelectCall(CallPath::of_stack(&document.profile, stack)), ui);
+                    act(Action::ShowTable(table), ui);
+                }
+            }
+        }
         if ui.button("Search for this function").clicked() {
             act(Action::Search(document.function_name(function).to_owned()), ui);
         }
-        let path = describe::stack_of(document, picked).map(|stack| {
-            let mut path: Vec<_> =
-                document.profile.stacks.ancestors(stack).map(|node| document.function(node)).collect();
-            path.reverse();
-            Place::Below(path)
-        });
-        transforms::menu(ui, document, &Target { function, place: path }, actions);
+        let stack = describe::stack_of(document, picked);
+        let place = stack.map(|stack| Place::Below(CallPath::of_stack(&document.profile, stack).functions()));
+        transforms::menu(ui, document, &Target { function, place }, actions);
     }
 }
 

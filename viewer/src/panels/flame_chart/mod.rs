@@ -2,13 +2,11 @@
 
 mod hit;
 mod layout;
-mod legend;
 mod matches;
 mod menu;
 mod model;
 mod opening;
 mod paint;
-mod scroll_bar;
 mod steps;
 mod tooltip;
 
@@ -25,8 +23,12 @@ use traceview_core::model::{ThreadId, Time, TimeRange};
 
 pub use steps::Step;
 
+use super::boxes::message_scene;
+use super::legend::Legend;
+use super::scroll_bar::{ScrollBar, Scrolled};
 use super::{Panel, PanelContext};
 use crate::action::Action;
+use crate::call_path::CallPath;
 use crate::describe;
 use crate::scene::{CachedScene, Scene};
 use crate::search::SearchQuery;
@@ -35,11 +37,9 @@ use crate::theme::Theme;
 use crate::widget::{CanvasInput, TimeCanvas, TimeView, take_key};
 use hit::Shown;
 use layout::Layout;
-use legend::Legend;
 use matches::{Emphasis, Finder, Matches, Wanted};
 use model::{Chart, Charts, Readiness};
 use paint::{Look, Named};
-use scroll_bar::ScrollBar;
 
 /// The panel.
 #[derive(Default)]
@@ -103,7 +103,7 @@ impl Panel for FlameChart {
     fn scene(&mut self, size: Vec2, context: &mut PanelContext<'_>) -> Option<Scene> {
         let chart = match self.prepare(size, context) {
             Ok(chart) => chart,
-            Err(sentence) => return Some(paint::message_scene(size, context.theme, sentence)),
+            Err(sentence) => return Some(message_scene(size, context.theme, sentence)),
         };
         let look = self.look(context, &chart);
         let layout = Layout::of(&chart);
@@ -202,7 +202,13 @@ impl FlameChart {
         let canvas = TimeCanvas { id, rect: axis, name: &name, view: on_screen, drag_selects: false };
         let input = canvas.input(ui, context.actions);
         scroll = (scroll + f64::from(input.scroll)).clamp(0.0, layout.most_scroll(rect.height()));
-        let bar = ScrollBar::input(ui, rect, &layout, scroll);
+        let scrolled = Scrolled {
+            name: "Depth of the flame chart",
+            from: layout.pinned(),
+            most: layout.most_scroll(rect.height()),
+            upwards: false,
+        };
+        let bar = ScrollBar::input(ui, rect, &scrolled, scroll);
         scroll = bar.scroll;
         self.scrolled = Some((chart.thread, scroll));
         let document = Arc::clone(context.document);
@@ -216,7 +222,10 @@ impl FlameChart {
             pixels_per_point: ui.pixels_per_point(),
         };
         self.paint(ui, rect, &shown, &look);
-        look.legend.show_tooltip(ui, rect.with_max_x(axis.left()), context);
+        look.legend.show_tooltip(ui, rect.with_max_x(axis.left()), context.theme, |ui| {
+            ui.label(egui::RichText::new(describe::thread(context.document, chart.thread)).strong());
+            ui.label(describe::process(context.document, chart.thread));
+        });
         self.accessible(ui, rect, id, context);
         let found = look.search.as_ref().and_then(|search| search.matches.as_deref());
         let hit = |at: Pos2| shown.hit(at - rect.min.to_vec2(), found);
@@ -417,11 +426,12 @@ fn brought_into_view(visible: TimeRange, picked: &Picked) -> Option<TimeRange> {
     Some(TimeRange { start, end: start + length })
 }
 
-/// Picks a box with its function, or something that has none, or nothing.
+/// Picks a box with its node of the call tree, or something that has none, or nothing.
 fn pick(context: &mut PanelContext<'_>, picked: Option<Picked>) {
     context.actions.push(Action::Pick(picked));
-    let function = picked.and_then(|picked| describe::function_of(context.document, &picked));
-    if function != context.selection.function {
-        context.actions.push(Action::SelectFunction(function));
-    }
+    let selected = match picked.map(|picked| picked.what) {
+        Some(PickedKind::Box(stack)) => Action::SelectCall(CallPath::of_stack(&context.document.profile, stack)),
+        _ => Action::SelectFunction(None),
+    };
+    context.actions.push(selected);
 }

@@ -1,6 +1,5 @@
 //! A chart as a scene: boxes, labels, marks, and the names at its left.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,15 +9,17 @@ use traceview_core::report::format_duration;
 
 use super::hit::Shown;
 use super::layout::{HEADING, MARKS, ROW, Row, Section, SectionKind};
-use super::legend::Legend;
 use super::matches::{Emphasis, Matches};
 use crate::describe;
 use crate::lod::{Cell, Pyramid, Spans};
+use crate::panels::box_names::fitting;
+use crate::panels::boxes::{Boxes, label};
+use crate::panels::legend::Legend;
 use crate::panels::{SCROLL_BAR, grouped};
 use crate::scene::{Align, Elide, FONT_SIZE, Label, NARROWEST_LABEL, Scene, room_for};
 use crate::selection::Picked;
 use crate::theme::Theme;
-use crate::widget::{TimeAxis, start_of_last_segment};
+use crate::widget::TimeAxis;
 
 /// How a chart is drawn, besides what is shown of it.
 pub(super) struct Look<'a> {
@@ -47,8 +48,6 @@ pub(super) struct Named {
 const MOST_LABELS: usize = 1_000;
 /// Boxes of the selected function that get an outline.
 const MOST_OUTLINES: usize = 5_000;
-/// Thinner boxes are marked at their lower edge only.
-const NARROWEST_OUTLINE: f32 = 4.0;
 
 /// Draws what is shown, with the boxes that carry their names.
 pub(super) fn scene(shown: &Shown<'_>, look: &Look<'_>) -> (Scene, Vec<Named>) {
@@ -66,12 +65,8 @@ pub(super) fn scene(shown: &Shown<'_>, look: &Look<'_>) -> (Scene, Vec<Named>) {
 struct Painter<'a> {
     shown: &'a Shown<'a>,
     look: &'a Look<'a>,
-    scene: Scene,
+    boxes: Boxes,
     named: Vec<(Named, Color32)>,
-    /// One pixel in points.
-    pixel: f32,
-    /// Whether quads of a row continue each other: the rectangle and colour that are not in the scene yet.
-    pending: Option<(Rect, Color32)>,
 }
 
 /// What a cell is of.
@@ -85,7 +80,7 @@ impl<'a> Painter<'a> {
     fn new(shown: &'a Shown<'a>, look: &'a Look<'a>) -> Self {
         let size = vec2(shown.view.left + shown.view.width + SCROLL_BAR, shown.height);
         let scene = Scene::new(size, look.theme.canvas);
-        Self { shown, look, scene, named: Vec::new(), pixel: 1.0 / shown.pixels_per_point, pending: None }
+        Self { shown, look, boxes: Boxes::new(scene, 1.0 / shown.pixels_per_point), named: Vec::new() }
     }
 
     /// Shades the time in which the thread did not exist.
@@ -96,15 +91,15 @@ impl<'a> Painter<'a> {
         let after = thread.end.map(|end| (end, range.end));
         for (start, end) in [before, after].into_iter().flatten().filter(|(start, end)| start < end) {
             let rect = self.rect(start, end, 0.0, self.shown.height);
-            self.quad(rect, self.look.theme.stripe);
+            self.boxes.quad(rect, self.look.theme.stripe);
         }
     }
 
     /// Continues the lines of the ruler.
     fn grid(&mut self, top: f32, bottom: f32) {
         for tick in TimeAxis::new(self.shown.view).ticks() {
-            let line = Rect::from_min_max(pos2(tick.x, top), pos2(tick.x + self.pixel, bottom));
-            self.quad(line, self.look.theme.grid);
+            let line = Rect::from_min_max(pos2(tick.x, top), pos2(tick.x + self.boxes.pixel, bottom));
+            self.boxes.quad(line, self.look.theme.grid);
         }
     }
 
@@ -131,7 +126,7 @@ impl<'a> Painter<'a> {
         if let (Some(heading), Some(top)) = (section.heading, shown.layout.top(Row::Of(section.kind, 0), shown.scroll))
         {
             let rect = Rect::from_min_size(pos2(shown.view.left, top - HEADING), vec2(shown.view.width, HEADING));
-            self.quad(rect, self.look.theme.stripe);
+            self.boxes.quad(rect, self.look.theme.stripe);
             self.text(rect, heading, self.look.theme.weak_text, Align::Left);
         }
     }
@@ -150,17 +145,17 @@ impl<'a> Painter<'a> {
             let found = item.found.map(|found| found && cell.exact);
             let theme = self.look.theme;
             let color = if found == Some(false) { theme.dimmed(item.color) } else { item.color };
-            let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
+            let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.boxes.pixel);
             if !cell.exact {
                 // Few steps, so that neighbours are alike and are drawn as one.
                 let coverage = (cell.coverage() * 8.0).ceil() / 8.0;
-                self.continued(rect, theme.covered(color, coverage));
+                self.boxes.continued(rect, theme.covered(color, coverage));
                 continue;
             }
-            self.continued_ends();
-            self.separate(rect, color);
+            self.boxes.continued_ends();
+            self.boxes.separate(rect, color);
             if found == Some(true) {
-                self.underline(rect, theme.found);
+                self.boxes.underline(rect, theme.found);
             }
             if rect.width() >= NARROWEST_LABEL {
                 let text = if found == Some(false) { theme.weak_text } else { theme.box_text };
@@ -169,7 +164,7 @@ impl<'a> Painter<'a> {
                 self.named.push((Named { rect, name, picked }, text));
             }
         }
-        self.continued_ends();
+        self.boxes.continued_ends();
     }
 
     fn box_(&self, item: u32) -> Item {
@@ -199,9 +194,9 @@ impl<'a> Painter<'a> {
                     SectionKind::Slices => self.slice(found.slices.spans().original(cell.item)).color,
                     SectionKind::Boxes => self.box_(found.boxes.spans().original(cell.item)).color,
                 };
-                let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
-                self.quad(rect, color);
-                self.underline(rect, theme.found);
+                let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.boxes.pixel);
+                self.boxes.quad(rect, color);
+                self.boxes.underline(rect, theme.found);
             }
         }
         if let (SectionKind::Boxes, Some(of_function)) = (kind, matches_of(self.look.function.as_ref())) {
@@ -209,8 +204,8 @@ impl<'a> Painter<'a> {
             let first = self.query(kind, of_function, rows, &mut cells);
             for cell in cells.iter().take(MOST_OUTLINES) {
                 let Some(top) = shown.layout.top(Row::Of(kind, first + cell.row), shown.scroll) else { continue };
-                let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.pixel);
-                self.outline(rect, of_function_color(theme));
+                let rect = self.rect(cell.start, cell.end(), top, top + ROW - self.boxes.pixel);
+                self.boxes.outline(rect, of_function_color(theme));
             }
         }
     }
@@ -239,14 +234,14 @@ impl<'a> Painter<'a> {
         let rect = Rect::from_min_size(pos2(left, 0.0), vec2(shown.view.width, shown.layout.pinned()));
         // Text of a row that is half under them would lie over them.
         self.named.retain(|(named, _)| named.rect.top() >= rect.bottom() - 3.0);
-        self.scene.labels.retain(|label| label.rect.top() >= rect.bottom() - 1.0);
-        self.quad(rect, theme.canvas);
+        self.boxes.scene.labels.retain(|label| label.rect.top() >= rect.bottom() - 1.0);
+        self.boxes.quad(rect, theme.canvas);
         let mut cells = Vec::new();
         if let Some(found) = matches_of(self.look.search.as_ref()) {
             found.marks.query(shown.view.range, shown.pixels(), 0..1, &mut cells);
             for cell in cells.drain(..) {
-                let rect = self.rect(cell.start, cell.end(), 0.0, MARKS - self.pixel);
-                self.quad(rect, theme.found);
+                let rect = self.rect(cell.start, cell.end(), 0.0, MARKS - self.boxes.pixel);
+                self.boxes.quad(rect, theme.found);
             }
         }
         shown.chart.rows.waits.query(shown.view.range, shown.pixels(), 0..1, &mut cells);
@@ -254,19 +249,19 @@ impl<'a> Painter<'a> {
             let picked = shown.wait(cell.item);
             let wait = shown.document.profile.threads[shown.chart.thread.index()].waits.get(cell.item as usize);
             let color = theme.covered(theme.wait(wait.reason), cell.coverage());
-            let rect = self.rect(cell.start, cell.end(), MARKS, MARKS + ROW - self.pixel);
+            let rect = self.rect(cell.start, cell.end(), MARKS, MARKS + ROW - self.boxes.pixel);
             if !cell.exact {
-                self.continued(rect, color);
+                self.boxes.continued(rect, color);
                 continue;
             }
-            self.continued_ends();
-            self.separate(rect, color);
+            self.boxes.continued_ends();
+            self.boxes.separate(rect, color);
             if rect.width() >= NARROWEST_LABEL {
                 let name = describe::wait_label(&shown.document.profile, &wait).into_owned();
                 self.named.push((Named { rect, name, picked }, theme.text));
             }
         }
-        self.continued_ends();
+        self.boxes.continued_ends();
         self.grid(0.0, rect.bottom());
         if shown.layout.sections.is_empty() {
             self.message(&nothing_ran(shown));
@@ -279,7 +274,7 @@ impl<'a> Painter<'a> {
         if width <= 0.0 {
             return;
         }
-        self.quad(Rect::from_min_size(pos2(0.0, 0.0), vec2(width, shown.height)), theme.canvas);
+        self.boxes.quad(Rect::from_min_size(pos2(0.0, 0.0), vec2(width, shown.height)), theme.canvas);
         self.depths();
         let profile = &shown.document.profile;
         let thread = &profile.threads[shown.chart.thread.index()];
@@ -296,13 +291,13 @@ impl<'a> Painter<'a> {
         let mut top = MARKS;
         for (text, color) in lines.into_iter().filter(|(text, _)| !text.is_empty()) {
             let rect = Rect::from_min_size(pos2(INSET, top), vec2(room - INSET, ROW));
-            self.scene.labels.push(Label { elide: Elide::Middle, ..label(rect, text, color, Align::Left) });
+            self.boxes.scene.labels.push(Label { elide: Elide::Middle, ..label(rect, text, color, Align::Left) });
             top += ROW;
         }
         let area = Rect::from_min_max(pos2(INSET, top + INSET), pos2(room, shown.height));
-        self.look.legend.paint(&mut self.scene, area, theme);
-        let edge = Rect::from_min_size(pos2(width - self.pixel, 0.0), vec2(self.pixel, shown.height));
-        self.quad(edge, theme.grid);
+        self.look.legend.paint(&mut self.boxes.scene, area, theme);
+        let edge = Rect::from_min_size(pos2(width - self.boxes.pixel, 0.0), vec2(self.boxes.pixel, shown.height));
+        self.boxes.quad(edge, theme.grid);
     }
 
     /// Numbers some of the depths in the gutter.
@@ -330,10 +325,10 @@ impl<'a> Painter<'a> {
         for (named, color) in &self.named {
             if let Some((text, elide)) = fitting(&named.name, named.rect.width()) {
                 let label = label(named.rect, text.into_owned(), *color, Align::Left);
-                self.scene.labels.push(Label { elide, ..label });
+                self.boxes.scene.labels.push(Label { elide, ..label });
             }
         }
-        (self.scene, self.named.into_iter().map(|(named, _)| named).collect())
+        (self.boxes.scene, self.named.into_iter().map(|(named, _)| named).collect())
     }
 
     /// A sentence in the middle of what is empty.
@@ -347,125 +342,20 @@ impl<'a> Painter<'a> {
     }
 
     fn text(&mut self, rect: Rect, text: &str, color: Color32, align: Align) {
-        self.scene.labels.push(label(rect, text.to_owned(), color, align));
+        self.boxes.scene.labels.push(label(rect, text.to_owned(), color, align));
     }
 
     /// The part of the canvas from `start` to `end`, as far as it is in view, at least a pixel wide.
     fn rect(&self, start: Time, end: Time, top: f32, bottom: f32) -> Rect {
         let view = &self.shown.view;
         let (left, right) = (view.left, view.left + view.width);
-        let x0 = view.x(start).min(right - self.pixel).max(left);
-        Rect { min: pos2(x0, top), max: pos2(view.x(end).min(right).max(x0 + self.pixel), bottom) }
-    }
-
-    fn quad(&mut self, rect: Rect, color: Color32) {
-        self.scene.quad(rect, color);
-    }
-
-    /// Draws a rectangle that stands apart from the next one where it is wide enough.
-    fn separate(&mut self, mut rect: Rect, color: Color32) {
-        if rect.width() >= 3.0 * self.pixel {
-            rect.max.x -= self.pixel;
-        }
-        self.quad(rect, color);
-    }
-
-    /// Draws a rectangle as one with those that it continues.
-    fn continued(&mut self, rect: Rect, color: Color32) {
-        if let Some((before, its_color)) = &mut self.pending
-            && *its_color == color
-            && before.top() == rect.top()
-            && rect.left() <= before.right() + self.pixel / 4.0
-        {
-            before.max.x = before.max.x.max(rect.max.x);
-            return;
-        }
-        self.continued_ends();
-        self.pending = Some((rect, color));
-    }
-
-    fn continued_ends(&mut self) {
-        if let Some((rect, color)) = self.pending.take() {
-            self.quad(rect, color);
-        }
-    }
-
-    fn underline(&mut self, rect: Rect, color: Color32) {
-        let line = Rect { min: pos2(rect.left(), rect.bottom() - 2.0), max: rect.max };
-        self.quad(line, color);
-    }
-
-    fn outline(&mut self, rect: Rect, color: Color32) {
-        if rect.width() < NARROWEST_OUTLINE {
-            self.underline(rect, color);
-            return;
-        }
-        let size = Vec2::splat(1.0);
-        let rect = Rect { max: rect.max - vec2(self.pixel, 0.0), ..rect };
-        for edge in [
-            Rect { max: pos2(rect.right(), rect.top() + size.y), ..rect },
-            Rect { min: pos2(rect.left(), rect.bottom() - size.y), ..rect },
-            Rect { max: pos2(rect.left() + size.x, rect.bottom()), ..rect },
-            Rect { min: pos2(rect.right() - size.x, rect.top()), ..rect },
-        ] {
-            self.quad(edge, color);
-        }
+        let x0 = view.x(start).min(right - self.boxes.pixel).max(left);
+        Rect { min: pos2(x0, top), max: pos2(view.x(end).min(right).max(x0 + self.boxes.pixel), bottom) }
     }
 }
 
-/// What of a function's name to write into a box of `width`, and where to cut it if it is still too long: the end of a
-/// path says most, but of its last segment the beginning does. `None`: what fits could not be read.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a box has room for few characters")]
-fn fitting(name: &str, width: f32) -> Option<(Cow<'_, str>, Elide)> {
-    let room = ((width - 6.0) / CHARACTER).max(0.0) as usize;
-    let name = plain(name);
-    let segment = &name[start_of_own_name(&name)..];
-    let length = segment.chars().count();
-    // Letters differ in width: the front is cut only where all of the segment surely stays.
-    if name.chars().count() <= room || length + length / 8 + 1 < room {
-        return Some((name, Elide::Front));
-    }
-    (length <= room || room > FEWEST_CHARACTERS).then(|| (segment.to_owned().into(), Elide::End))
-}
-
-/// `name` without the noise that compilers put around closures: `search::{{closure}}` is `search::{closure}`.
-fn plain(name: &str) -> Cow<'_, str> {
-    if !name.contains('{') {
-        return name.into();
-    }
-    let mut plain = name.replace("{{closure}}", "{closure}").replace("{{vtable.shim}}", "{shim}");
-    while let Some(at) = plain.find("{closure#") {
-        let number = at + "{closure".len();
-        match plain[number..].find('}') {
-            Some(end) => plain.replace_range(number..number + end, ""),
-            None => break,
-        }
-    }
-    plain.into()
-}
-
-/// Where the last segment of a path begins; with the one before it where it says nothing on its own.
-fn start_of_own_name(name: &str) -> usize {
-    let start = start_of_last_segment(name);
-    let Some(path) = name[..start].strip_suffix("::").filter(|_| name[start..].starts_with("call_once")) else {
-        return start;
-    };
-    let before = start_of_last_segment(path);
-    // In brackets stands the type of a closure, which is long.
-    if path[before..].contains('<') { start } else { before }
-}
-
-fn label(rect: Rect, text: String, color: Color32, align: Align) -> Label {
-    Label { rect, text, color, size: FONT_SIZE, align, elide: Elide::Front }
-}
-
-/// Fewer characters of a longer name can't be told from those of another.
-const FEWEST_CHARACTERS: usize = 5;
 /// How far names in the gutter are from its edge.
 const INSET: f32 = 5.0;
-/// About how wide a character of a label is.
-const CHARACTER: f32 = 6.6;
-
 /// The room for depths at the right of the gutter.
 const DEPTHS: f32 = 44.0;
 
@@ -497,48 +387,7 @@ fn nothing_ran(shown: &Shown<'_>) -> String {
     format!("this thread used no CPU time that was sampled{waited}")
 }
 
-/// The canvas of a chart that can't be drawn: a sentence that says why.
-pub(super) fn message_scene(size: Vec2, theme: &Theme, text: &str) -> Scene {
-    let mut scene = Scene::new(size, theme.canvas);
-    let rect = Rect::from_min_size(pos2(0.0, 0.0), size);
-    scene.labels.push(label(rect, text.to_owned(), theme.weak_text, Align::Center));
-    scene
-}
-
 /// Where the time axis of a canvas of `size` is.
 pub(super) fn time_view(range: TimeRange, size: Vec2) -> crate::widget::TimeView {
     crate::widget::TimeView::new(range, crate::panels::plot(Rect::from_min_size(pos2(0.0, 0.0), size)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn closures_are_named_after_what_they_are_in() {
-        for (name, shown) in [
-            ("grep::searcher::search::{{closure}}", "search::{closure}"),
-            ("std::rt::lang_start_internal::{closure#0}::{closure#12}", "lang_start_internal::{closure}::{closure}"),
-            ("core::ops::function::FnOnce::call_once{{vtable.shim}}", "FnOnce::call_once{shim}"),
-            ("<core::panic::AssertUnwindSafe<F> as core::ops::FnOnce<()>>::call_once", "call_once"),
-            ("call_once", "call_once"),
-            ("a::b", "b"),
-            ("{closure#", "{closure#"),
-        ] {
-            let plain = plain(name);
-            assert_eq!(&plain[start_of_own_name(&plain)..], shown);
-        }
-    }
-
-    #[test]
-    fn names_are_cut_at_one_end_or_not_written() {
-        let width = |characters: f32| 6.0 + characters * CHARACTER + 0.1;
-        let (path, segment) = ("module::the_function", "the_function");
-        assert_eq!(fitting(path, width(30.0)), Some((path.into(), Elide::Front)));
-        assert_eq!(fitting(path, width(15.0)), Some((path.into(), Elide::Front)), "…::the_function");
-        assert_eq!(fitting(path, width(12.0)), Some((segment.into(), Elide::End)));
-        assert_eq!(fitting(path, width(6.0)), Some((segment.into(), Elide::End)), "the_f…");
-        assert_eq!(fitting(path, width(5.0)), None);
-        assert_eq!(fitting("a::main", width(4.0)), Some(("main".into(), Elide::End)));
-    }
 }

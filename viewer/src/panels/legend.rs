@@ -1,12 +1,11 @@
 //! What the colours of a chart mean: whose code boxes are of, and why a thread did not run.
 
-use egui::{Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use rustc_hash::FxHashSet;
 use traceview_core::model::{CategoryId, Color, FunctionId, WaitReason};
 
 use crate::document::Document;
-use crate::panels::PanelContext;
-use crate::scene::{Align, Elide, Label, Scene};
+use crate::scene::{Align, Elide, Label, Scene, room_for};
 use crate::theme::Theme;
 
 /// The colours that occur in a profile, with their names.
@@ -32,7 +31,9 @@ impl Legend {
     /// The colours of `document`: its categories in their order, then waits.
     pub(super) fn of(document: &Document) -> Self {
         let profile = &document.profile;
-        let functions = (0..profile.functions.len()).map(FunctionId::new);
+        // Colours of packages are more than can be named.
+        let named = if document.package_colors.is_some() { 0 } else { profile.functions.len() };
+        let functions = (0..named).map(FunctionId::new);
         let mut used: FxHashSet<CategoryId> = functions.filter_map(|it| document.facts.category(it)).collect();
         used.extend(profile.threads.iter().flat_map(|thread| thread.slices.category.iter().copied()));
         let of_code = (0..).map(CategoryId::new).zip(&profile.categories).filter(|(id, _)| used.contains(id));
@@ -45,6 +46,11 @@ impl Legend {
         Self { entries: of_code.chain(of_waits).collect() }
     }
 
+    /// Whether no colour has a name.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Draws it from the top of `area`, as much of it as fits: the rest is counted, and in the tooltip.
     pub(super) fn paint(&self, scene: &mut Scene, area: Rect, theme: &Theme) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a screen has few lines")]
@@ -54,48 +60,65 @@ impl Legend {
         if named == 0 {
             return;
         }
-        let text = |rect: Rect, text: String| Label {
-            rect,
-            text,
-            color: theme.weak_text,
-            size: TEXT_SIZE,
-            align: Align::Left,
-            elide: Elide::End,
-        };
         let mut top = area.top();
-        for (shade, name) in &self.entries[..named] {
-            let swatch =
-                Rect::from_center_size(pos2(area.left() + 3.0 + SWATCH / 2.0, top + LINE / 2.0), vec2(SWATCH, SWATCH));
-            scene.quad(swatch, shade.color(theme));
-            let rect = Rect::from_min_max(pos2(swatch.right() + 2.0, top), pos2(area.right(), top + LINE));
-            scene.labels.push(text(rect, name.clone()));
+        for entry in &self.entries[..named] {
+            let rect = Rect::from_min_max(pos2(area.left(), top), pos2(area.right(), top + LINE));
+            Self::paint_entry(scene, entry, rect, theme);
             top += LINE;
         }
         if named < all {
             let rect = Rect::from_min_max(pos2(area.left(), top), pos2(area.right(), top + LINE));
-            scene.labels.push(text(rect, format!("and {} more", all - named)));
+            scene.labels.push(text(rect, format!("and {} more", all - named), theme));
         }
     }
 
-    /// Tells all of it, and whose chart it is, where the pointer is on the names at the left of the chart.
-    pub(super) fn show_tooltip(&self, ui: &Ui, gutter: Rect, context: &PanelContext<'_>) {
-        let response = ui.interact(gutter, ui.scope_id().with("legend"), Sense::hover());
+    /// Draws it in one line of `area` if all of it fits.
+    pub(super) fn paint_line(&self, scene: &mut Scene, area: Rect, theme: &Theme) {
+        let room = |name: &str| SWATCH + 12.0 + room_for(name, TEXT_SIZE);
+        let width: f32 = self.entries.iter().map(|(_, name)| room(name)).sum();
+        if width > area.width() || area.height() < LINE {
+            return;
+        }
+        let mut left = area.left();
+        for entry in &self.entries {
+            let right = left + room(&entry.1);
+            Self::paint_entry(
+                scene,
+                entry,
+                Rect { min: pos2(left, area.top()), max: pos2(right, area.bottom()) },
+                theme,
+            );
+            left = right;
+        }
+    }
+
+    fn paint_entry(scene: &mut Scene, (shade, name): &(Shade, String), rect: Rect, theme: &Theme) {
+        let middle = pos2(rect.left() + 3.0 + SWATCH / 2.0, rect.center().y);
+        let swatch = Rect::from_center_size(middle, vec2(SWATCH, SWATCH));
+        scene.quad(swatch, shade.color(theme));
+        scene.labels.push(text(rect.with_min_x(swatch.right() + 2.0), name.clone(), theme));
+    }
+
+    /// Tells all of it, below what `heading` says, where the pointer is in `area`.
+    pub(super) fn show_tooltip(&self, ui: &Ui, area: Rect, theme: &Theme, heading: impl FnOnce(&mut Ui)) {
+        let response = ui.interact(area, ui.scope_id().with("legend"), Sense::hover());
         let names: Vec<&str> = self.entries.iter().map(|(_, name)| name.as_str()).collect();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Colours: {}", names.join(", "))));
         response.on_hover_ui(|ui| {
-            if let Some(thread) = context.selection.charted {
-                ui.label(RichText::new(crate::describe::thread(context.document, thread)).strong());
-                ui.label(crate::describe::process(context.document, thread));
-            }
+            heading(ui);
             for (shade, name) in &self.entries {
                 ui.horizontal(|ui| {
                     let (swatch, _) = ui.allocate_exact_size(vec2(SWATCH, SWATCH), Sense::hover());
-                    ui.painter().rect_filled(swatch, 1.0, shade.color(context.theme));
+                    ui.painter().rect_filled(swatch, 1.0, shade.color(theme));
                     ui.label(name);
                 });
             }
         });
     }
+}
+
+fn text(rect: Rect, text: String, theme: &Theme) -> Label {
+    Label { rect, text, color: theme.weak_text, size: TEXT_SIZE, align: Align::Left, elide: Elide::End }
 }
 
 impl Shade {
