@@ -5,6 +5,7 @@
 //! [`MoreIds`]; anything else is found again in the text ([`EventTable::args`], [`EventTable::field`]), so that a table is
 //! smaller than its text.
 
+mod details;
 mod texts;
 
 pub use texts::TextId;
@@ -13,9 +14,11 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use self::details::DetailId;
+use self::details::Details;
 use self::texts::Texts;
 use super::notes;
-use super::scan::{self, End, Events, Text, Value};
+use super::scan::{self, End, Events, Key, Text, Value, short};
 use super::time::nanos_of_micros;
 use crate::format::ReadError;
 use crate::format::import_report::ImportReport;
@@ -47,12 +50,11 @@ pub struct EventTable<'a> {
     pub thread: Vec<u32>,
     duration: Vec<i64>,
     link: Vec<u32>,
-    /// From the event's beginning; 0 where there are none.
-    args: Vec<u32>,
-    args_length: Vec<u32>,
+    detail: Vec<Option<DetailId>>,
     flags: Vec<EventFlags>,
     links: Vec<Link>,
     more_ids: Vec<MoreIds>,
+    details: Details<'a>,
     texts: Texts<'a>,
     thread_ids: Vec<ThreadIds>,
     others: Vec<(Text<'a>, Value<'a>)>,
@@ -133,8 +135,8 @@ pub struct MoreIds {
 }
 
 impl EventFlags {
-    /// It has fields that are in no column: they are found in the text.
-    pub const OTHER_FIELDS: Self = Self(1);
+    /// It has an `sf`, an id in `stackFrames`.
+    pub const FRAME: Self = Self(1);
     /// It has a `stack` of its own.
     pub const STACK: Self = Self(2);
     /// It has a colour, `cname`.
@@ -149,6 +151,11 @@ impl EventFlags {
     /// Whether all of `other` hold.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether one of `others` holds.
+    pub(super) fn has_any(self, others: &[Self]) -> bool {
+        others.iter().any(|other| self.has(*other))
     }
 
     fn set(&mut self, other: Self) {
@@ -175,12 +182,14 @@ impl<'a> EventTable<'a> {
             });
         }
         let (threads, links) = (FxHashMap::default(), Vec::new());
-        let mut rows = Rows { table: Self::empty(text), threads, last: (None, None, 0), links };
+        let (last, pieces) = ((None, None, 0), Vec::new());
+        let mut rows = Rows { table: Self::empty(text), threads, last, links, pieces };
         let mut events = Events::new(text);
         loop {
             let mut row = Row::default();
             rows.links.clear();
-            let Some(found) = events.next_with(&mut |key, value| row.set(key, value, &mut rows.links)) else { break };
+            rows.pieces.clear();
+            let Some(found) = events.next_with(&mut |key, value| rows.set(&mut row, key, value)) else { break };
             if !found.is_object {
                 report.note(notes::NO_OBJECT, || at(found.offset));
                 continue;
@@ -212,11 +221,11 @@ impl<'a> EventTable<'a> {
             thread: Vec::new(),
             duration: Vec::new(),
             link: Vec::new(),
-            args: Vec::new(),
-            args_length: Vec::new(),
+            detail: Vec::new(),
             flags: Vec::new(),
             links: Vec::new(),
             more_ids: Vec::new(),
+            details: Details::default(),
             texts: Texts::default(),
             thread_ids: Vec::new(),
             others: Vec::new(),
@@ -281,9 +290,22 @@ impl<'a> EventTable<'a> {
 
     /// The arguments of event `row` as written, with their braces, if they are an object.
     pub fn args(&self, row: usize) -> Option<&'a [u8]> {
-        let from = usize::try_from(self.offset[row]).ok()?.checked_add(self.args[row] as usize)?;
-        let length = self.args_length[row] as usize;
-        if length == 0 { None } else { self.text.get(from..from.checked_add(length)?) }
+        self.details(row).first().copied().filter(|piece| piece.starts_with(b"{"))
+    }
+
+    /// What event `row` says that is in no column; what is equal has one id.
+    pub(super) fn detail(&self, row: usize) -> Option<DetailId> {
+        self.detail[row]
+    }
+
+    /// How many different details there are; their ids count up to that.
+    pub(super) fn detail_count(&self) -> usize {
+        self.details.len()
+    }
+
+    /// The pieces of text that event `row`'s detail is of: the object of its arguments, if it has one, and fields.
+    pub(super) fn details(&self, row: usize) -> &[&'a [u8]] {
+        self.detail[row].map_or(&[], |detail| self.details.get(detail))
     }
 
     /// The last field `key` of event `row`, as written.
@@ -348,6 +370,9 @@ struct Rows<'a> {
     last: (Option<Value<'a>>, Option<Value<'a>>, u32),
     /// The fields of the event that go into its link.
     links: Vec<(Text<'a>, Value<'a>)>,
+    /// The fields of the event that have no other place, from the quote of the key to the end of the value. Before them, as
+    /// soon as it is whole, its arguments.
+    pieces: Vec<&'a [u8]>,
 }
 
 /// An event's fields that go into columns.
@@ -364,39 +389,7 @@ struct Row<'a> {
     flags: EventFlags,
 }
 
-impl<'a> Row<'a> {
-    /// Takes in a field; of equal ones the last counts.
-    fn set(&mut self, key: Text<'a>, field: Value<'a>, links: &mut Vec<(Text<'a>, Value<'a>)>) {
-        let (row, value) = (self, Some(field));
-        // Patterns of bytes are compared in place, byte strings by a call each.
-        match key.raw {
-            [b'n', b'a', b'm', b'e'] => row.name = value,
-            [b'c', b'a', b't'] => row.category = value,
-            [b'p', b'h'] => row.phase = value,
-            [b't', b's'] => row.time = value,
-            [b'd', b'u', b'r'] => row.duration = value,
-            [b'p', b'i', b'd'] => row.pid = value,
-            [b't', b'i', b'd'] => row.tid = value,
-            [b'a', b'r', b'g', b's'] => row.args = value,
-            [b'i', b'd']
-            | [b'i', b'd', b'2']
-            | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
-            | [b's', b'c', b'o', b'p', b'e']
-            | [b'b', b'p']
-            | [b's']
-            | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
-            | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
-            | [b's', b'f'] => {
-                links.push((key, field));
-            }
-            [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
-            [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
-            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
-            [b't', b't', b's'] => {}
-            _ => row.flags.set(EventFlags::OTHER_FIELDS),
-        }
-    }
-
+impl Row<'_> {
     fn is_nothing(&self) -> bool {
         let fields = [self.name, self.category, self.phase, self.time, self.pid, self.tid];
         fields.iter().all(Option::is_none)
@@ -404,6 +397,45 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Takes in a field; of equal ones the last counts.
+    fn set(&mut self, row: &mut Row<'a>, key: Key<'a>, field: Value<'a>) {
+        /// The bytes of keys; see [`short`].
+        macro_rules! keys {
+            ($($name:ident = $key:literal),*) => { $(const $name: u64 = short($key);)* };
+        }
+        keys! {
+            NAME = b"name", CATEGORY = b"cat", PHASE = b"ph", TIME = b"ts", DURATION = b"dur", PID = b"pid", TID = b"tid",
+            ARGS = b"args", ID = b"id", ID2 = b"id2", BIND_ID = b"bind_id", SCOPE = b"scope", BINDING_POINT = b"bp",
+            INSTANT_SCOPE = b"s", FLOW_IN = b"flow_in", FRAME = b"sf", END_FRAME = b"esf", STACK = b"stack",
+            COLOR = b"cname", THREAD_TIME = b"tts"
+        }
+        let value = Some(field);
+        match key.short {
+            NAME => row.name = value,
+            CATEGORY => row.category = value,
+            PHASE => row.phase = value,
+            TIME => row.time = value,
+            DURATION => row.duration = value,
+            PID => row.pid = value,
+            TID => row.tid = value,
+            ARGS => row.args = value,
+            ID | ID2 | BIND_ID | SCOPE | BINDING_POINT | INSTANT_SCOPE | FLOW_IN => self.links.push((key.text, field)),
+            FRAME => {
+                row.flags.set(EventFlags::FRAME);
+                self.links.push((key.text, field));
+            }
+            STACK => row.flags.set(EventFlags::STACK),
+            COLOR => row.flags.set(EventFlags::COLOR),
+            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
+            THREAD_TIME | END_FRAME => {}
+            _ => match key.text.raw {
+                b"flow_out" => self.links.push((key.text, field)),
+                b"use_async_tts" => {}
+                _ => self.pieces.push(piece(self.table.text, key.text, field)),
+            },
+        }
+    }
+
     fn add(&mut self, row: &Row<'a>, offset: usize) {
         let mut flags = row.flags;
         let (time, time_form) = time(row.time);
@@ -416,9 +448,10 @@ impl<'a> Rows<'a> {
         if is_long {
             flags.set(EventFlags::LONG_PHASE);
         }
-        let (args, args_length) = self.args(row, offset);
-        if args_length == 0 && row.args.is_some() {
-            flags.set(EventFlags::BAD_ARGS);
+        match row.args {
+            None => {}
+            Some(Value::Object(args)) => self.pieces.insert(0, args),
+            Some(_) => flags.set(EventFlags::BAD_ARGS),
         }
         let thread = self.thread(row.pid, row.tid);
         let link = if self.links.is_empty() { NO_LINK } else { self.link() };
@@ -434,20 +467,8 @@ impl<'a> Rows<'a> {
         table.thread.push(thread);
         table.duration.push(if has_duration { duration } else { NO_DURATION });
         table.link.push(link);
-        table.args.push(args);
-        table.args_length.push(args_length);
+        table.detail.push(table.details.of(&self.pieces));
         table.flags.push(flags);
-    }
-
-    /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.
-    fn args(&self, row: &Row<'a>, offset: usize) -> (u32, u32) {
-        let Some(Value::Object(args)) = row.args else { return (0, 0) };
-        // Slices of one text: how far one begins behind another is the difference of their addresses.
-        let behind = args.as_ptr().addr().wrapping_sub(self.table.text.as_ptr().addr()).wrapping_sub(offset);
-        match (u32::try_from(behind), u32::try_from(args.len())) {
-            (Ok(behind), Ok(length)) => (behind, length),
-            _ => (0, 0),
-        }
     }
 
     fn thread(&mut self, pid: Option<Value<'a>>, tid: Option<Value<'a>>) -> u32 {
@@ -500,6 +521,15 @@ impl<'a> Rows<'a> {
         table.links.push(link);
         u32::try_from(table.links.len() - 1).expect("fewer than events")
     }
+}
+
+/// The text of a field, from the quote of its key to the end of its value.
+fn piece<'a>(text: &'a [u8], key: Text<'a>, value: Value<'a>) -> &'a [u8] {
+    // Slices of one text: how far one begins behind another is the difference of their addresses.
+    let place = |part: &[u8]| part.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    let value_end = place(value.written()).wrapping_add(value.written().len());
+    let end = if matches!(value, Value::Text(_)) { value_end.wrapping_add(1) } else { value_end };
+    text.get(place(key.raw).wrapping_sub(1)..end).unwrap_or_default()
 }
 
 fn is_true(value: Value<'_>) -> bool {
@@ -568,7 +598,8 @@ mod tests {
         assert!(matches!((more.local, more.global, more.bind), (Scalar::Text(_), Scalar::Missing, Scalar::Text(_))));
         assert_eq!(table.link(3).map(|link| link.instant_scope), Some(b'g'));
         assert!(table.flags(2).has(EventFlags::BAD_ARGS) && table.flags(2).has(EventFlags::BAD_DURATION));
-        assert!(table.flags(2).has(EventFlags::OTHER_FIELDS) && table.flags(3).has(EventFlags::STACK));
+        assert!(table.flags(3).has(EventFlags::STACK));
+        assert_eq!((table.details(0), table.details(2)), (&[&br#"{"x":[1]}"#[..]][..], &[&br#"".line":7"#[..]][..]));
         assert_eq!((table.flags(0), table.flags(1)), (EventFlags::default(), EventFlags::LONG_PHASE));
         assert_eq!(table.field(2, ".line"), Some(&b"7"[..]));
     }

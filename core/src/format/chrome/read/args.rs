@@ -3,24 +3,19 @@
 //! Strings, whole numbers, doubles and booleans are kept as such, anything else as its JSON text. Fields of an event that no
 //! reader knows (`.file`, `.line` of `tracing-chrome`, …) are arguments too.
 
-use rustc_hash::FxHashMap;
-
 use super::super::scan::{self, Text, Value};
 use super::Reader;
 use crate::format::chrome::events::{EventFlags, EventTable};
 use crate::format::chrome::notes;
 use crate::model::{Field, FieldValue, PayloadId, ProfileBuilder, StringId};
 
-/// How many different arguments are remembered to store equal ones once.
-const REMEMBERED: usize = 1 << 16;
-
-/// What makes an event have more arguments than its `args`.
-const ODD: [EventFlags; 3] = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
+/// What makes an event have more arguments than its [details](EventTable::details).
+const ODD: [EventFlags; 2] = [EventFlags::STACK, EventFlags::BAD_ARGS];
 
 /// Arguments that were read before.
 #[derive(Default)]
 pub(super) struct KnownArgs<'a> {
-    by_text: FxHashMap<&'a [u8], Option<PayloadId>>,
+    by_detail: Vec<Option<Option<PayloadId>>>,
     fields: Vec<(Text<'a>, Value<'a>)>,
     set: Vec<Field>,
 }
@@ -29,10 +24,10 @@ impl<'a> Reader<'_, 'a> {
     /// The arguments of an event, those of the event that `end`s it if that is another, and `extra` ones.
     pub(super) fn payload(&mut self, begin: usize, end: usize, extra: &[Field]) -> Option<PayloadId> {
         let Self { table, builder, report, known_args: known, .. } = self;
-        let is_odd = |row: usize| ODD.into_iter().any(|flag| table.flags(row).has(flag));
-        let ends_plainly = || begin == end || (table.args(end).is_none() && !is_odd(end));
+        let is_odd = |row: usize| table.flags(row).has_any(&ODD);
+        let ends_plainly = || begin == end || (matches!(table.details(end), [] | [b"{}"]) && !is_odd(end));
         if extra.is_empty() && !is_odd(begin) && ends_plainly() {
-            return table.args(begin).and_then(|args| known.payload(args, builder));
+            return known.payload(table, begin, builder);
         }
         known.set.clear();
         for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
@@ -47,35 +42,44 @@ impl<'a> Reader<'_, 'a> {
 }
 
 impl<'a> KnownArgs<'a> {
-    fn payload(&mut self, args: &'a [u8], builder: &mut ProfileBuilder) -> Option<PayloadId> {
-        if args == b"{}" {
-            return None;
-        }
-        if let Some(payload) = self.by_text.get(args) {
-            return *payload;
+    fn payload(&mut self, table: &EventTable<'a>, row: usize, builder: &mut ProfileBuilder) -> Option<PayloadId> {
+        let detail = table.detail(row)?;
+        if let Some(Some(known)) = self.by_detail.get(detail.index()) {
+            return *known;
         }
         self.set.clear();
-        self.add_object(args, builder);
+        self.add_details(table, row, builder);
         let payload = (!self.set.is_empty()).then(|| builder.add_payload(&self.set));
-        if self.by_text.len() >= REMEMBERED {
-            self.by_text.clear();
+        if self.by_detail.is_empty() {
+            self.by_detail.resize(table.detail_count(), None);
         }
-        self.by_text.insert(args, payload);
+        self.by_detail[detail.index()] = Some(payload);
         payload
     }
 
     /// Adds all of an event that is in no column. The stack of one that begins something is read as such.
     fn add_event(&mut self, table: &EventTable<'a>, row: usize, begins: bool, builder: &mut ProfileBuilder) {
+        if !table.flags(row).has_any(&ODD) {
+            self.add_details(table, row, builder);
+            return;
+        }
         if let Some(args) = table.args(row) {
             self.add_object(args, builder);
-        }
-        if !ODD.into_iter().any(|flag| table.flags(row).has(flag)) {
-            return;
         }
         for (key, value) in table.fields(row) {
             let is_args = key.raw == b"args" && table.args(row).is_none();
             let is_stack = key.raw == b"stack" && begins && matches!(value, Value::Array(_));
             if is_args || !(is_stack || is_column(key.raw)) {
+                set(&mut self.set, field(key, value, builder));
+            }
+        }
+    }
+
+    fn add_details(&mut self, table: &EventTable<'a>, row: usize, builder: &mut ProfileBuilder) {
+        for piece in table.details(row) {
+            if piece.starts_with(b"{") {
+                self.add_object(piece, builder);
+            } else if let Some((key, value)) = scan::field(piece) {
                 set(&mut self.set, field(key, value, builder));
             }
         }

@@ -80,6 +80,9 @@ fn shown_stack<'a>(names: impl Iterator<Item = &'a str>) -> String {
 impl Reader<'_, '_> {
     /// The stack of event `row`, if it carries one.
     pub(super) fn stack(&mut self, row: usize) -> Option<StackId> {
+        if !self.table.flags(row).has_any(&[EventFlags::FRAME, EventFlags::STACK]) {
+            return None;
+        }
         let frame = self.table.more_ids(row).map_or(Scalar::Missing, |more| more.frame);
         if let Some(id) = os_id(self.table, frame) {
             let stack = self.stack_of_frame(&id.to_string());

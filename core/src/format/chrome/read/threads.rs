@@ -53,10 +53,7 @@ impl Reader<'_, '_> {
 
     /// Brings rows in order of their times; those of one time stay in the order of the file.
     pub(super) fn sort_by_time(&self, rows: &mut [u32]) {
-        let key = |row: &u32| (self.table.time[*row as usize], *row);
-        if !rows.is_sorted_by_key(key) {
-            rows.sort_unstable_by_key(key);
-        }
+        nest::sort_nearly_sorted(rows, |row| (self.table.time[*row as usize], *row));
     }
 
     /// The span of an event that has a duration, or should have.
