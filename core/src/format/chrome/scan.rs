@@ -11,6 +11,9 @@
 
 use memchr::{memchr, memchr2};
 
+/// How many keys are taken that stand beside the events: files have a dozen.
+const MOST_OTHERS: usize = 1000;
+
 /// A value as it stands in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value<'a> {
@@ -59,6 +62,7 @@ pub(super) struct Events<'a> {
     extra_commas: u64,
     missing_commas: u64,
     trailing: Option<usize>,
+    others_left_out: u64,
 }
 
 /// Where the cursor stands.
@@ -123,7 +127,17 @@ impl<'a> Events<'a> {
             _ => Place::Behind,
         };
         let (others, end) = (Vec::new(), End::Closed);
-        Self { cursor, place, others, end, is_inside: false, extra_commas: 0, missing_commas: 0, trailing: None }
+        Self {
+            cursor,
+            place,
+            others,
+            end,
+            is_inside: false,
+            extra_commas: 0,
+            missing_commas: 0,
+            trailing: None,
+            others_left_out: 0,
+        }
     }
 
     /// Reads the next event into `event`; `false` when there is none any more.
@@ -159,9 +173,10 @@ impl<'a> Events<'a> {
         self.end
     }
 
-    /// All other keys of the outermost object with their values.
-    pub(super) fn others(&self) -> &[(Text<'a>, Value<'a>)] {
-        &self.others
+    /// All other keys of the outermost object with their values, as far as they are not too many, and how many further ones
+    /// there are.
+    pub(super) fn into_others(self) -> (Vec<(Text<'a>, Value<'a>)>, u64) {
+        (self.others, self.others_left_out)
     }
 
     /// How many commas between events there were too many, and too few.
@@ -190,7 +205,8 @@ impl<'a> Events<'a> {
                     self.place = Place::Array { in_object: true };
                 }
                 Ok(key) => match self.cursor.value() {
-                    Ok(value) => self.others.push((key.text, value)),
+                    Ok(value) if self.others.len() < MOST_OTHERS => self.others.push((key.text, value)),
+                    Ok(_) => self.others_left_out += 1,
                     Err(reason) => self.fail(reason, start),
                 },
             },
@@ -277,7 +293,12 @@ pub(super) fn fields(object: &[u8]) -> Result<Vec<(Text<'_>, Value<'_>)>, Fault>
 /// The same into `fields`; what stands before a fault is in it.
 pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<(Text<'a>, Value<'a>)>) -> Result<(), Fault> {
     fields.clear();
-    Cursor { text: object, at: 0 }.fields(&mut |key, value| fields.push((key.text, value)))
+    each_field(object, &mut |key, value| fields.push((key, value)))
+}
+
+/// Gives them one by one.
+pub(super) fn each_field<'a>(object: &'a [u8], field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Result<(), Fault> {
+    Cursor { text: object, at: 0 }.fields(&mut |key, value| field(key.text, value))
 }
 
 /// The field that `text` is, from the quote of its key to the end of its value.
@@ -653,8 +674,18 @@ mod tests {
             count += 1;
         }
         assert_eq!((count, events.odd_commas(), events.trailing()), (3, (3, 1), Some(text.len() - 1)));
-        assert_eq!(events.others().len(), 2);
-        assert_eq!(events.others()[1].1, Value::Text(Text { raw: b"ms", is_escaped: false }));
+        let (others, left_out) = events.into_others();
+        assert_eq!((others.len(), left_out), (2, 0));
+        assert_eq!(others[1].1, Value::Text(Text { raw: b"ms", is_escaped: false }));
+    }
+
+    #[test]
+    fn keys_beside_the_events_are_taken_up_to_a_number() {
+        let text = format!("{{{}\"traceEvents\":[]}}", "\"\":1,".repeat(MOST_OTHERS + 3));
+        let mut events = Events::new(text.as_bytes());
+        assert!(!events.next(&mut Event::default()));
+        let (others, left_out) = events.into_others();
+        assert_eq!((others.len(), left_out), (MOST_OTHERS, 3));
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct EventTable<'a> {
     duration: Vec<i64>,
     link: Vec<u32>,
     detail: Vec<Option<DetailId>>,
+    /// Empty, or one for each event.
+    thread_clock: Vec<ThreadClock>,
     flags: Vec<EventFlags>,
     links: Vec<Link>,
     more_ids: Vec<MoreIds>,
@@ -58,6 +60,7 @@ pub struct EventTable<'a> {
     texts: Texts<'a>,
     thread_ids: Vec<ThreadIds>,
     others: Vec<(Text<'a>, Value<'a>)>,
+    others_left_out: u64,
 }
 
 /// How the `ts` of an event is written.
@@ -71,6 +74,15 @@ pub enum TimeForm {
     Text,
     /// As something that is no time.
     Invalid,
+}
+
+/// What the CPU clock of an event's thread says, in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ThreadClock {
+    /// `tts`: what it showed then.
+    pub time: Option<i64>,
+    /// `tdur`: how much it went on while the event lasted.
+    pub duration: Option<i64>,
 }
 
 /// What is special about an event.
@@ -205,7 +217,7 @@ impl<'a> EventTable<'a> {
             }
         }
         note_end(&events, report, text.len());
-        rows.table.others = events.others().to_vec();
+        (rows.table.others, rows.table.others_left_out) = events.into_others();
         Ok(rows.table)
     }
 
@@ -222,6 +234,7 @@ impl<'a> EventTable<'a> {
             duration: Vec::new(),
             link: Vec::new(),
             detail: Vec::new(),
+            thread_clock: Vec::new(),
             flags: Vec::new(),
             links: Vec::new(),
             more_ids: Vec::new(),
@@ -229,6 +242,7 @@ impl<'a> EventTable<'a> {
             texts: Texts::default(),
             thread_ids: Vec::new(),
             others: Vec::new(),
+            others_left_out: 0,
         }
     }
 
@@ -245,6 +259,11 @@ impl<'a> EventTable<'a> {
     /// `dur` of event `row` in ns, where it is a time.
     pub fn duration(&self, row: usize) -> Option<i64> {
         (self.duration[row] != NO_DURATION).then_some(self.duration[row])
+    }
+
+    /// What the CPU clock of event `row`'s thread says.
+    pub fn thread_clock(&self, row: usize) -> ThreadClock {
+        self.thread_clock.get(row).copied().unwrap_or_default()
     }
 
     /// What is special about event `row`.
@@ -336,6 +355,18 @@ impl<'a> EventTable<'a> {
         &self.others
     }
 
+    /// How many of them were too many.
+    pub(super) fn others_left_out(&self) -> u64 {
+        self.others_left_out
+    }
+
+    /// The text of a value of this trace; of a string with its quotes.
+    pub(super) fn json(&self, value: Value<'a>) -> &'a [u8] {
+        let Value::Text(text) = value else { return value.written() };
+        let start = place(self.text, text.raw).wrapping_sub(1);
+        self.text.get(start..start.wrapping_add(text.raw.len() + 2)).unwrap_or_default()
+    }
+
     /// Where event `row` is, for messages.
     pub(super) fn place(&self, row: usize) -> String {
         format!("byte {}", self.offset[row])
@@ -385,7 +416,10 @@ struct Row<'a> {
     duration: Option<Value<'a>>,
     pid: Option<Value<'a>>,
     tid: Option<Value<'a>>,
-    args: Option<Value<'a>>,
+    args: Option<(Text<'a>, Value<'a>)>,
+    /// With their keys: what is no time stays a field.
+    thread_time: Option<(Text<'a>, Value<'a>)>,
+    thread_duration: Option<(Text<'a>, Value<'a>)>,
     flags: EventFlags,
 }
 
@@ -407,7 +441,7 @@ impl<'a> Rows<'a> {
             NAME = b"name", CATEGORY = b"cat", PHASE = b"ph", TIME = b"ts", DURATION = b"dur", PID = b"pid", TID = b"tid",
             ARGS = b"args", ID = b"id", ID2 = b"id2", BIND_ID = b"bind_id", SCOPE = b"scope", BINDING_POINT = b"bp",
             INSTANT_SCOPE = b"s", FLOW_IN = b"flow_in", FRAME = b"sf", END_FRAME = b"esf", STACK = b"stack",
-            COLOR = b"cname", THREAD_TIME = b"tts"
+            COLOR = b"cname", THREAD_TIME = b"tts", THREAD_DURATION = b"tdur"
         }
         let value = Some(field);
         match key.short {
@@ -418,16 +452,20 @@ impl<'a> Rows<'a> {
             DURATION => row.duration = value,
             PID => row.pid = value,
             TID => row.tid = value,
-            ARGS => row.args = value,
+            ARGS => row.args = Some((key.text, field)),
             ID | ID2 | BIND_ID | SCOPE | BINDING_POINT | INSTANT_SCOPE | FLOW_IN => self.links.push((key.text, field)),
             FRAME => {
                 row.flags.set(EventFlags::FRAME);
                 self.links.push((key.text, field));
             }
-            STACK => row.flags.set(EventFlags::STACK),
+            STACK => {
+                row.flags.set(EventFlags::STACK);
+                self.pieces.push(piece(self.table.text, key.text, field));
+            }
             COLOR => row.flags.set(EventFlags::COLOR),
-            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
-            THREAD_TIME | END_FRAME => {}
+            THREAD_TIME => row.thread_time = Some((key.text, field)),
+            THREAD_DURATION => row.thread_duration = Some((key.text, field)),
+            END_FRAME => {}
             _ => match key.text.raw {
                 b"flow_out" => self.links.push((key.text, field)),
                 b"use_async_tts" => {}
@@ -450,9 +488,14 @@ impl<'a> Rows<'a> {
         }
         match row.args {
             None => {}
-            Some(Value::Object(args)) => self.pieces.insert(0, args),
-            Some(_) => flags.set(EventFlags::BAD_ARGS),
+            Some((_, Value::Object(args))) => self.pieces.insert(0, args),
+            Some((key, value)) => {
+                flags.set(EventFlags::BAD_ARGS);
+                self.pieces.insert(0, piece(self.table.text, key, value));
+            }
         }
+        let clock =
+            ThreadClock { time: self.thread_nanos(row.thread_time), duration: self.thread_nanos(row.thread_duration) };
         let thread = self.thread(row.pid, row.tid);
         let link = if self.links.is_empty() { NO_LINK } else { self.link() };
         let table = &mut self.table;
@@ -469,6 +512,23 @@ impl<'a> Rows<'a> {
         table.link.push(link);
         table.detail.push(table.details.of(&self.pieces));
         table.flags.push(flags);
+        if clock != ThreadClock::default() {
+            table.thread_clock.resize(table.len(), ThreadClock::default());
+            table.thread_clock[table.offset.len() - 1] = clock;
+        }
+    }
+
+    /// A time of the thread's clock; what is none stays a field.
+    fn thread_nanos(&mut self, field: Option<(Text<'a>, Value<'a>)>) -> Option<i64> {
+        let (key, value) = field?;
+        match time(Some(value)) {
+            (nanos, TimeForm::Number | TimeForm::Text) => Some(nanos),
+            (_, TimeForm::Missing) => None,
+            (_, TimeForm::Invalid) => {
+                self.pieces.push(piece(self.table.text, key, value));
+                None
+            }
+        }
     }
 
     fn thread(&mut self, pid: Option<Value<'a>>, tid: Option<Value<'a>>) -> u32 {
@@ -525,11 +585,14 @@ impl<'a> Rows<'a> {
 
 /// The text of a field, from the quote of its key to the end of its value.
 fn piece<'a>(text: &'a [u8], key: Text<'a>, value: Value<'a>) -> &'a [u8] {
-    // Slices of one text: how far one begins behind another is the difference of their addresses.
-    let place = |part: &[u8]| part.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
-    let value_end = place(value.written()).wrapping_add(value.written().len());
+    let value_end = place(text, value.written()).wrapping_add(value.written().len());
     let end = if matches!(value, Value::Text(_)) { value_end.wrapping_add(1) } else { value_end };
-    text.get(place(key.raw).wrapping_sub(1)..end).unwrap_or_default()
+    text.get(place(text, key.raw).wrapping_sub(1)..end).unwrap_or_default()
+}
+
+/// Where a part of a text begins: the difference of their addresses.
+fn place(text: &[u8], part: &[u8]) -> usize {
+    part.as_ptr().addr().wrapping_sub(text.as_ptr().addr())
 }
 
 fn is_true(value: Value<'_>) -> bool {
@@ -599,7 +662,9 @@ mod tests {
         assert_eq!(table.link(3).map(|link| link.instant_scope), Some(b'g'));
         assert!(table.flags(2).has(EventFlags::BAD_ARGS) && table.flags(2).has(EventFlags::BAD_DURATION));
         assert!(table.flags(3).has(EventFlags::STACK));
-        assert_eq!((table.details(0), table.details(2)), (&[&br#"{"x":[1]}"#[..]][..], &[&br#"".line":7"#[..]][..]));
+        assert_eq!(table.details(0), [&br#"{"x":[1]}"#[..]]);
+        assert_eq!(table.details(2), [&br#""args":"__stripped__""#[..], &br#"".line":7"#[..]]);
+        assert_eq!(table.thread_clock(1), ThreadClock { time: Some(4_000), duration: None });
         assert_eq!((table.flags(0), table.flags(1)), (EventFlags::default(), EventFlags::LONG_PHASE));
         assert_eq!(table.field(2, ".line"), Some(&b"7"[..]));
     }

@@ -19,10 +19,10 @@ use self::nest::Span;
 use self::stacks::StackFrames;
 use self::tracks::Tracks;
 use super::arguments::Arguments;
-use super::events::{EventTable, TimeForm};
+use super::events::{EventTable, ThreadClock, TimeForm};
 use super::notes;
 use super::scan::Value;
-use crate::format::import_report::ImportReport;
+use crate::format::import_report::{ImportReport, OUT_OF_RANGE};
 use crate::format::{FlowBinding, ReadError};
 use crate::model::{MarkerId, ProcessId, Profile, ProfileBuilder, SliceId, StringId, ThreadId};
 
@@ -59,7 +59,7 @@ struct Reader<'t, 'a> {
     report: ImportReport,
     tracks: Tracks,
     categories: Categories,
-    known_args: KnownArgs<'a>,
+    known_args: KnownArgs,
     frames: StackFrames,
     /// The names of the model by the strings of the table.
     names: Vec<Option<StringId>>,
@@ -137,7 +137,15 @@ impl<'t, 'a> Reader<'t, 'a> {
                     };
                     self.note(note, row);
                 }
-                _ => used[self.thread_of(row) as usize] = true,
+                _ => {
+                    used[self.thread_of(row) as usize] = true;
+                    if table.time[row].checked_sub(self.origin).is_none() {
+                        self.note(OUT_OF_RANGE, row);
+                    }
+                }
+            }
+            if self.has_clock_elsewhere(row) {
+                self.note(notes::THREAD_CLOCK, row);
             }
             if table.flags(row).has(super::events::EventFlags::BAD_DURATION) {
                 self.note(notes::BAD_DURATION, row);
@@ -226,10 +234,29 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
+    /// Whether a thread's clock stands at event `row`, for which the model has no place there. Of an end its difference to
+    /// the beginning is kept.
+    fn has_clock_elsewhere(&self, row: usize) -> bool {
+        let clock = self.table.thread_clock(row);
+        match (self.kind(row), self.table.phase[row]) {
+            (Kind::Thread | Kind::Async, b'E' | b'e' | b'F') => clock.duration.is_some(),
+            (Kind::Thread | Kind::Async, _) => false,
+            _ => clock != ThreadClock::default(),
+        }
+    }
+
     /// The time of event `row` from the profile's start, if it has one.
     fn nanos(&self, row: usize) -> Option<i64> {
         let has_time = matches!(self.table.time_form[row], TimeForm::Number | TimeForm::Text);
         has_time.then(|| self.table.time[row].saturating_sub(self.origin))
+    }
+
+    /// A moment of the file from the profile's start.
+    fn since_origin(&mut self, time: i64, place: impl FnOnce() -> String) -> i64 {
+        time.checked_sub(self.origin).unwrap_or_else(|| {
+            self.report.note(OUT_OF_RANGE, place);
+            time.saturating_sub(self.origin)
+        })
     }
 
     /// The thread of event `row`.
