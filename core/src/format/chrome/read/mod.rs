@@ -96,7 +96,7 @@ struct Rows {
     /// Thread after thread, each in the order of the file.
     threads: Vec<u32>,
     /// Where each thread's begin in `threads`; the end of the last stands behind.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
     asyncs: Vec<u32>,
     counters: Vec<u32>,
     samples: Vec<u32>,
@@ -160,7 +160,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
         let mut rows = self.rows();
         for thread in 0..self.tracks.len() {
-            let range = rows.starts[thread]..rows.starts[thread + 1];
+            let range = rows.starts[thread] as usize..rows.starts[thread + 1] as usize;
             let thread = u32::try_from(thread).expect("fewer threads than events");
             match self.tracks.thread(thread) {
                 Some(id) => self.read_thread(id, &mut rows.threads[range]),
@@ -191,12 +191,12 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// The rows of each kind that have a time.
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
-        let mut counts = vec![0_usize; self.tracks.len() + 1];
+        let mut starts = vec![0; self.tracks.len() + 1];
         let timed = || (0..self.table.len()).filter(|row| self.nanos(*row).is_some());
         for row in timed() {
             let index = u32::try_from(row).expect("fewer events than 2^32");
             match self.kind(row) {
-                Kind::Thread => counts[self.thread_of(row) as usize + 1] += 1,
+                Kind::Thread => starts[self.thread_of(row) as usize + 1] += 1,
                 Kind::Async => rows.asyncs.push(index),
                 Kind::Counter => rows.counters.push(index),
                 Kind::Sample => rows.samples.push(index),
@@ -204,18 +204,16 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
         }
         let mut sum = 0;
-        rows.starts = counts
-            .iter()
-            .map(|count| {
-                sum += count;
-                sum
-            })
-            .collect();
-        rows.threads = vec![0; sum];
-        let mut next = rows.starts.clone();
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        rows.threads = vec![0; sum as usize];
+        let mut next = starts.clone();
+        rows.starts = starts;
         for row in timed().filter(|row| self.kind(*row) == Kind::Thread) {
             let place = &mut next[self.thread_of(row) as usize];
-            rows.threads[*place] = u32::try_from(row).expect("fewer events than 2^32");
+            rows.threads[*place as usize] = u32::try_from(row).expect("fewer events than 2^32");
             *place += 1;
         }
         rows

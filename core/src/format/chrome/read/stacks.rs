@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
             });
             of_thread.push(OneSample { time, stack, weight });
         }
-        let (known, most) = (self.tracks.by_tid(), most_threads(self.table.text_len()));
+        let (known, most) = (self.tracks.by_tid(self.table), most_threads(self.table.text_len()));
         let (mut process, mut added) = (None, 0);
         for tid in order {
             let Some((first, mut samples)) = by_tid.remove(&tid) else { continue };
