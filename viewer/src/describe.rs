@@ -258,6 +258,9 @@ pub fn slice_facts(document: &Document, thread: ThreadId, slice: SliceId) -> Fac
     if row.incomplete {
         facts.push(("Incomplete".into(), "its beginning or end was not recorded".to_owned()));
     }
+    if let Some(cpu) = profile.threads[thread.index()].slices.cpu_of(slice.index()).duration() {
+        facts.push(("CPU time".into(), format_duration(cpu)));
+    }
     for field in row.args.map(|args| profile.payloads.get(args)).unwrap_or_default() {
         facts.push((profile.string(field.key).to_owned().into(), fields::plain(profile, &field.value)));
     }

@@ -155,26 +155,10 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    const COLORS: [Color; 13] = [
-        Color::Transparent,
-        Color::Purple,
-        Color::Green,
-        Color::Orange,
-        Color::Yellow,
-        Color::LightBlue,
-        Color::Blue,
-        Color::Brown,
-        Color::Magenta,
-        Color::Red,
-        Color::LightRed,
-        Color::DarkGrey,
-        Color::Grey,
-    ];
-
     #[test]
     fn labels_can_be_read() {
         for theme in [Theme::dark(), Theme::light()] {
-            for color in COLORS {
+            for color in Color::ALL {
                 let found = contrast(theme.category(color), theme.box_text);
                 assert!(found >= 4.5, "{color:?}: {found}");
             }

@@ -32,6 +32,25 @@ pub enum Color {
     Grey,
 }
 
+impl Color {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Transparent,
+        Self::Purple,
+        Self::Green,
+        Self::Orange,
+        Self::Yellow,
+        Self::LightBlue,
+        Self::Blue,
+        Self::Brown,
+        Self::Magenta,
+        Self::Red,
+        Self::LightRed,
+        Self::DarkGrey,
+        Self::Grey,
+    ];
+}
+
 /// The categories of a recording, in the order in which they stand in its [`CategoryTable`]. The set is fixed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum StandardCategory {

@@ -246,6 +246,8 @@ fn check_waits(tables: &Tables, index: usize, thread: &Thread) -> Result<(), Inv
 
 fn check_slices(tables: &Tables, index: usize, thread: &Thread) -> Result<(), Invalid> {
     let slices = &thread.slices;
+    let at = At { table: "slices", thread: Some(index), row: 0 };
+    at.rule([0, slices.len()].contains(&slices.cpu.len()), "columns are of one length")?;
     for row in 0..slices.len() {
         let at = At { table: "slices", thread: Some(index), row };
         let slice = slices.get(row);

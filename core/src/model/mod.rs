@@ -64,7 +64,7 @@ pub use sample::{
     CpuDelta, Label, LabelSets, LabelValue, SampleFlags, SampleTable, ValueColumn, ValueType, Values, WeightUnit,
 };
 pub use script_trace::ScriptTrace;
-pub use slice::{Slice, SliceTable};
+pub use slice::{Slice, SliceCpu, SliceTable};
 pub use stack::StackTable;
 pub use strings::StringTable;
 pub use thread::{Pause, Thread, ThreadUsage};

@@ -27,6 +27,15 @@ pub struct SliceTable {
     pub args: Vec<Option<PayloadId>>,
     /// Whether its beginning or end was missing, so that it reaches to the edge of what was recorded.
     pub incomplete: Vec<bool>,
+    /// What the CPU clock of its thread said. Optional: empty, or one for each slice.
+    pub cpu: Vec<SliceCpu>,
+}
+
+/// What the CPU clock of a slice's thread said, which stands while the thread does not run; as far as it is known. 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SliceCpu {
+    start: i64,
+    duration: i64,
 }
 
 /// One row of [`SliceTable`].
@@ -50,6 +59,27 @@ pub struct Slice {
     pub args: Option<PayloadId>,
     /// See [`SliceTable::incomplete`].
     pub incomplete: bool,
+}
+
+impl SliceCpu {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { start: i64::MIN, duration: i64::MIN };
+
+    /// When the slice began, and how much the clock went on until it ended.
+    pub fn new(start: Option<Nanos>, duration: Option<Nanos>) -> Self {
+        let known = |nanos: Option<Nanos>| nanos.map_or(i64::MIN, |nanos| nanos.0);
+        Self { start: known(start), duration: known(duration) }
+    }
+
+    /// What it said when the slice began.
+    pub fn start(self) -> Option<Nanos> {
+        (self.start != i64::MIN).then_some(Nanos(self.start))
+    }
+
+    /// How much it went on until the slice ended: the CPU time that the slice took.
+    pub fn duration(self) -> Option<Nanos> {
+        (self.duration != i64::MIN).then_some(Nanos(self.duration))
+    }
 }
 
 impl SliceTable {
@@ -78,6 +108,19 @@ impl SliceTable {
         }
     }
 
+    /// What the CPU clock said of row `row`.
+    pub fn cpu_of(&self, row: usize) -> SliceCpu {
+        self.cpu.get(row).copied().unwrap_or(SliceCpu::UNKNOWN)
+    }
+
+    /// Says what the CPU clock said of the last row.
+    pub fn set_last_cpu(&mut self, cpu: SliceCpu) {
+        self.cpu.resize(self.len(), SliceCpu::UNKNOWN);
+        if let Some(last) = self.cpu.last_mut() {
+            *last = cpu;
+        }
+    }
+
     /// Makes room for as many further rows, and no more.
     pub fn reserve(&mut self, rows: usize) {
         self.start.reserve_exact(rows);
@@ -103,6 +146,9 @@ impl SliceTable {
         self.lane.push(slice.lane);
         self.args.push(slice.args);
         self.incomplete.push(slice.incomplete);
+        if !self.cpu.is_empty() {
+            self.cpu.push(SliceCpu::UNKNOWN);
+        }
         id
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use traceview_core::format::chrome::events::EventTable;
-use traceview_core::format::chrome::flows::{devtools, devtools_json};
+use traceview_core::format::chrome::flows::{Unbound, devtools, devtools_json};
 use traceview_core::format::{FlowBinding, ReadOptions, read};
 
 use traceview_core::model::{FlowAnchor, FlowMember, FlowPhase, Profile};
@@ -120,7 +120,7 @@ fn anchor<'a>(profile: &'a Profile, member: &FlowMember) -> &'a str {
 
 fn unbound(profile: &Profile) -> Vec<(String, u64)> {
     let warnings = profile.meta.warnings.iter();
-    warnings.filter(|one| one.code.starts_with("flow-")).map(|one| (one.code.clone(), one.count)).collect()
+    warnings.filter(|one| Unbound::of(one).is_some()).map(|one| (one.code.clone(), one.count)).collect()
 }
 
 /// A file, its arrows, and why which phases are in no flow.

@@ -103,6 +103,29 @@ const CASES: &[Case] = &[
         fill(&mut text, |text, index| _ = write!(text, "{}{{}}", comma(index)));
         (text + "]}").into_bytes()
     }),
+    ("Chrome: threads that do nothing", 4, || {
+        let mut text = String::from("[");
+        fill(&mut text, |text, index| {
+            let args = r#""name":"thread_name","args":{"name":"t"}"#;
+            _ = write!(text, r#"{}{{"ph":"M","tid":{index},{args}}}"#, comma(index));
+        });
+        (text + "]").into_bytes()
+    }),
+    ("Chrome: ids of threads alone", 4, || {
+        let mut text = String::from("[");
+        fill(&mut text, |text, index| _ = write!(text, r#"{}{{"tid":{index}}}"#, comma(index)));
+        (text + "]").into_bytes()
+    }),
+    ("Chrome: one event with many arguments", 4, || {
+        let mut text = String::from(r#"[{"ph":"X","ts":1,"dur":1,"args":{"#);
+        fill(&mut text, |text, index| _ = write!(text, r#"{}"{index:x}":1"#, comma(index)));
+        (text + "}}]").into_bytes()
+    }),
+    ("Chrome: keys beside the events", 4, || {
+        let mut text = String::from(r#"{"traceEvents":[]"#);
+        fill(&mut text, |text, index| _ = write!(text, r#","{index:x}":1"#));
+        (text + "}").into_bytes()
+    }),
     ("V8: a node a sample", 4, || {
         let mut text = String::from(r#"{"startTime":0,"endTime":9,"samples":[],"timeDeltas":[],"nodes":["#);
         fill(&mut text, |text, index| {

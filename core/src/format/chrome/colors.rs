@@ -81,22 +81,7 @@ mod tests {
 
     #[test]
     fn every_color_has_a_name_that_is_read_as_it() {
-        let colors = [
-            Color::Transparent,
-            Color::Purple,
-            Color::Green,
-            Color::Orange,
-            Color::Yellow,
-            Color::LightBlue,
-            Color::Blue,
-            Color::Brown,
-            Color::Magenta,
-            Color::Red,
-            Color::LightRed,
-            Color::DarkGrey,
-            Color::Grey,
-        ];
-        for color in colors {
+        for color in Color::ALL {
             assert_eq!(color_of_cname(cname_of_color(color).as_bytes()), Some(color));
         }
     }

@@ -10,6 +10,7 @@ mod colors;
 mod notes;
 mod read;
 mod scan;
+mod thread_clock;
 mod time;
 mod write;
 
@@ -22,6 +23,13 @@ use super::json_keys::{self, top_level_keys};
 /// The key of traces that we write under which stands what no other tool has a place for: `zero` (the moment in µs that is the
 /// profile's zero, which without it is the first one), `start_unix_ns`, `start_monotonic_ns`.
 const OWN_KEY: &str = "traceview";
+
+/// Keys beside the events that are read elsewhere, or of no meaning without the events; the writer has values of its own for
+/// them.
+const OWN_KEYS: [&str; 5] = ["stackFrames", "samples", "traceEvents", "displayTimeUnit", OWN_KEY];
+
+/// Before the keys that stand beside a trace's events, where a profile [keeps](crate::model::Kept) them.
+const KEPT: &str = "chrome.";
 
 /// How many values of a list are looked at before it is no list of events.
 const LOOKED_AT: usize = 64;

@@ -44,6 +44,14 @@ pub(super) const ASYNC_WITHOUT_ID: Note =
 pub(super) const UNKNOWN_PHASE: Note =
     Note { code: "unknown-phase", message: "events of unknown phases are shown as instants" };
 pub(super) const METADATA: Note = Note { code: "metadata-left-out", message: "metadata that has no place is left out" };
+pub(super) const KEYS_LEFT_OUT: Note = Note {
+    code: "keys-left-out",
+    message: "keys beside the list of events that are too many, too large or no JSON are left out",
+};
+pub(super) const THREAD_CLOCK: Note = Note {
+    code: "thread-clock-left-out",
+    message: "CPU clocks of threads (tts, tdur) are left out at events that are neither slices nor instants",
+};
 pub(super) const BAD_ARGS: Note =
     Note { code: "args-not-an-object", message: "arguments that are no object are kept as text" };
 pub(super) const EMPTY_THREADS: Note =

@@ -11,6 +11,9 @@
 
 use memchr::{memchr, memchr2};
 
+/// How many keys are taken that stand beside the events: files have a dozen.
+const MOST_OTHERS: usize = 1000;
+
 /// A value as it stands in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value<'a> {
@@ -59,6 +62,7 @@ pub(super) struct Events<'a> {
     extra_commas: u64,
     missing_commas: u64,
     trailing: Option<usize>,
+    others_left_out: u64,
 }
 
 /// Where the cursor stands.
@@ -71,6 +75,24 @@ enum Place {
         in_object: bool,
     },
     Behind,
+}
+
+/// The key of a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key<'a> {
+    pub text: Text<'a>,
+    /// Its bytes as [`short`] has them; 0 also where it is longer or has escapes.
+    pub short: u64,
+}
+
+/// Up to seven bytes as a number, the first the lowest: what few keys are called is compared at once.
+pub(super) const fn short(text: &[u8]) -> u64 {
+    let (mut word, mut at) = (0, text.len());
+    while at > 0 {
+        at -= 1;
+        word = word << 8 | text[at] as u64;
+    }
+    word
 }
 
 /// An event: its fields in the order of the text.
@@ -105,13 +127,23 @@ impl<'a> Events<'a> {
             _ => Place::Behind,
         };
         let (others, end) = (Vec::new(), End::Closed);
-        Self { cursor, place, others, end, is_inside: false, extra_commas: 0, missing_commas: 0, trailing: None }
+        Self {
+            cursor,
+            place,
+            others,
+            end,
+            is_inside: false,
+            extra_commas: 0,
+            missing_commas: 0,
+            trailing: None,
+            others_left_out: 0,
+        }
     }
 
     /// Reads the next event into `event`; `false` when there is none any more.
     pub(super) fn next(&mut self, event: &mut Event<'a>) -> bool {
         event.fields.clear();
-        match self.next_with(&mut |key, value| event.fields.push((key, value))) {
+        match self.next_with(&mut |key, value| event.fields.push((key.text, value))) {
             Some(found) => {
                 event.offset = found.offset;
                 true
@@ -122,7 +154,7 @@ impl<'a> Events<'a> {
 
     /// Reads the next event, if there is one, and gives its fields one by one. Those of an event that the text breaks off are
     /// given too, although it is none.
-    pub(super) fn next_with(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Option<Found> {
+    pub(super) fn next_with(&mut self, field: &mut impl FnMut(Key<'a>, Value<'a>)) -> Option<Found> {
         loop {
             match self.place {
                 Place::Behind => return None,
@@ -141,9 +173,10 @@ impl<'a> Events<'a> {
         self.end
     }
 
-    /// All other keys of the outermost object with their values.
-    pub(super) fn others(&self) -> &[(Text<'a>, Value<'a>)] {
-        &self.others
+    /// All other keys of the outermost object with their values, as far as they are not too many, and how many further ones
+    /// there are.
+    pub(super) fn into_others(self) -> (Vec<(Text<'a>, Value<'a>)>, u64) {
+        (self.others, self.others_left_out)
     }
 
     /// How many commas between events there were too many, and too few.
@@ -167,12 +200,13 @@ impl<'a> Events<'a> {
             }
             Some(b'"') => match self.cursor.key() {
                 Err(reason) => self.fail(reason, start),
-                Ok(key) if key.raw == b"traceEvents" && self.cursor.peek() == Some(b'[') => {
+                Ok(key) if key.text.raw == b"traceEvents" && self.cursor.peek() == Some(b'[') => {
                     self.cursor.at += 1;
                     self.place = Place::Array { in_object: true };
                 }
                 Ok(key) => match self.cursor.value() {
-                    Ok(value) => self.others.push((key, value)),
+                    Ok(value) if self.others.len() < MOST_OTHERS => self.others.push((key.text, value)),
+                    Ok(_) => self.others_left_out += 1,
                     Err(reason) => self.fail(reason, start),
                 },
             },
@@ -181,7 +215,7 @@ impl<'a> Events<'a> {
     }
 
     /// The event that comes next, if one does.
-    fn next_in_array(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>), in_object: bool) -> Option<Found> {
+    fn next_in_array(&mut self, field: &mut impl FnMut(Key<'a>, Value<'a>), in_object: bool) -> Option<Found> {
         let commas = self.cursor.skip_blanks_and_commas();
         let start = self.cursor.at;
         match self.cursor.peek() {
@@ -259,7 +293,32 @@ pub(super) fn fields(object: &[u8]) -> Result<Vec<(Text<'_>, Value<'_>)>, Fault>
 /// The same into `fields`; what stands before a fault is in it.
 pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<(Text<'a>, Value<'a>)>) -> Result<(), Fault> {
     fields.clear();
-    Cursor { text: object, at: 0 }.fields(&mut |key, value| fields.push((key, value)))
+    each_field(object, &mut |key, value| fields.push((key, value)))
+}
+
+/// Gives them one by one.
+pub(super) fn each_field<'a>(object: &'a [u8], field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Result<(), Fault> {
+    Cursor { text: object, at: 0 }.fields(&mut |key, value| field(key.text, value))
+}
+
+/// The field that `text` is, from the quote of its key to the end of its value.
+pub(super) fn field(text: &[u8]) -> Option<(Text<'_>, Value<'_>)> {
+    let mut cursor = Cursor { text, at: 0 };
+    let key = cursor.key().ok()?;
+    let rest = text.get(cursor.at..)?;
+    let value = match rest.first()? {
+        b'"' => Value::Text(cursor.string().ok()?),
+        b'{' => Value::Object(rest),
+        b'[' => Value::Array(rest),
+        _ if is_number(rest) => Value::Number(rest),
+        _ => Value::Word(rest),
+    };
+    Some((key.text, value))
+}
+
+/// Whether a word is a number, or begins like one.
+fn is_number(word: &[u8]) -> bool {
+    word.iter().find(|byte| **byte != b'-').is_some_and(u8::is_ascii_digit)
 }
 
 /// The elements of an array, as written: of [`Value::Array`], whose end is known.
@@ -315,10 +374,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// The fields of the object that begins here.
-    fn fields(&mut self, field: &mut impl FnMut(Text<'a>, Value<'a>)) -> Result<(), Fault> {
+    fn fields(&mut self, field: &mut impl FnMut(Key<'a>, Value<'a>)) -> Result<(), Fault> {
         self.at += 1;
         loop {
-            self.skip_blanks_and_commas();
+            // A comma and the next key, as most writers have them.
+            match self.text.get(self.at..).and_then(<[u8]>::first_chunk) {
+                Some(b",\"") => self.at += 1,
+                _ => _ = self.skip_blanks_and_commas(),
+            }
             match self.peek() {
                 None => return Err(Fault::End),
                 Some(b'}') => {
@@ -335,16 +398,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// The key that begins here, and the colon behind it.
-    fn key(&mut self) -> Result<Text<'a>, Fault> {
-        let key = self.string()?;
-        self.skip_blanks();
+    #[inline]
+    fn key(&mut self) -> Result<Key<'a>, Fault> {
+        let (text, short) = self.short_string()?;
+        if self.peek() != Some(b':') {
+            self.skip_blanks();
+        }
         match self.peek() {
             Some(b':') => self.at += 1,
             Some(_) => return Err(Fault::Bad(self.at)),
             None => return Err(Fault::End),
         }
         self.skip_blanks();
-        Ok(key)
+        Ok(Key { text, short })
     }
 
     fn value(&mut self) -> Result<Value<'a>, Fault> {
@@ -356,18 +422,38 @@ impl<'a> Cursor<'a> {
             Some(b'[') => self.container().map(Value::Array),
             Some(byte) if byte == b'-' || byte.is_ascii_alphanumeric() => {
                 let rest = &self.text[start..];
-                let length = rest.iter().position(|byte| !WORD[usize::from(*byte)]).unwrap_or(rest.len());
+                let digits = digits(rest);
+                let more = rest[digits..].iter().position(|byte| !WORD[usize::from(*byte)]);
+                let length = more.map_or(rest.len(), |more| digits + more);
                 let word = &rest[..length];
                 self.at += length;
                 // What the end of the text cuts could have gone on.
                 if self.at == self.text.len() {
                     return Err(Fault::End);
                 }
-                let is_number = word.iter().find(|byte| **byte != b'-').is_some_and(u8::is_ascii_digit);
+                let is_number = digits > 0 || is_number(word);
                 Ok(if is_number { Value::Number(word) } else { Value::Word(word) })
             }
             Some(_) => Err(Fault::Bad(start)),
         }
+    }
+
+    /// A string, and its bytes if they are few: most keys are so.
+    #[inline]
+    fn short_string(&mut self) -> Result<(Text<'a>, u64), Fault> {
+        let start = self.at + 1;
+        if let Some(bytes) = self.text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*bytes);
+            let length = quotes_and_backslashes(word).trailing_zeros() as usize / 8;
+            if length < 8 && bytes[length] == b'"' {
+                self.at = start + length + 1;
+                let text = Text { raw: &self.text[start..start + length], is_escaped: false };
+                return Ok((text, word & ((1 << (8 * length)) - 1)));
+            }
+        }
+        // Longer, or so near the end of the text that there are no eight bytes.
+        let text = self.string()?;
+        Ok((text, if text.raw.len() < 8 && !text.is_escaped { short(text.raw) } else { 0 }))
     }
 
     fn string(&mut self) -> Result<Text<'a>, Fault> {
@@ -406,28 +492,44 @@ impl<'a> Cursor<'a> {
     }
 }
 
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// High bits at the quotes and backslashes of eight bytes; those above the first are not certain.
+const fn quotes_and_backslashes(word: u64) -> u64 {
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word & HIGHS
+    }
+    zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5c))
+}
+
 /// Where the first quote or backslash is. Most strings are short: their few words are looked through at once, where setting up
 /// a search would take longer.
 fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     const WORDS: usize = 4;
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    const QUOTES: u64 = ONES * 0x22;
-    const BACKSLASHES: u64 = ONES * 0x5c;
-    /// High bits at the zero bytes of `word`; those above the first are not certain.
-    const fn zeros(word: u64) -> u64 {
-        word.wrapping_sub(ONES) & !word & HIGHS
-    }
     let (words, _) = text.as_chunks::<8>();
     for (index, word) in words.iter().take(WORDS).enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES);
+        let found = quotes_and_backslashes(u64::from_le_bytes(*word));
         if found != 0 {
             return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }
     }
     let seen = words.len().min(WORDS) * 8;
     memchr2(b'"', b'\\', &text[seen..]).map(|at| seen + at)
+}
+
+/// How many digits `text` begins with, as far as they are whole words of it.
+fn digits(text: &[u8]) -> usize {
+    let mut count = 0;
+    for word in text.as_chunks::<8>().0 {
+        let word = u64::from_le_bytes(*word) ^ (ONES * 0x30);
+        let others = (word.wrapping_add(ONES * 0x76) | word) & HIGHS;
+        count += others.trailing_zeros() as usize / 8;
+        if others != 0 {
+            break;
+        }
+    }
+    count
 }
 
 /// The bytes that numbers and words are of.
@@ -572,8 +674,49 @@ mod tests {
             count += 1;
         }
         assert_eq!((count, events.odd_commas(), events.trailing()), (3, (3, 1), Some(text.len() - 1)));
-        assert_eq!(events.others().len(), 2);
-        assert_eq!(events.others()[1].1, Value::Text(Text { raw: b"ms", is_escaped: false }));
+        let (others, left_out) = events.into_others();
+        assert_eq!((others.len(), left_out), (2, 0));
+        assert_eq!(others[1].1, Value::Text(Text { raw: b"ms", is_escaped: false }));
+    }
+
+    #[test]
+    fn keys_beside_the_events_are_taken_up_to_a_number() {
+        let text = format!("{{{}\"traceEvents\":[]}}", "\"\":1,".repeat(MOST_OTHERS + 3));
+        let mut events = Events::new(text.as_bytes());
+        assert!(!events.next(&mut Event::default()));
+        let (others, left_out) = events.into_others();
+        assert_eq!((others.len(), left_out), (MOST_OTHERS, 3));
+    }
+
+    #[test]
+    fn keys_are_compared_as_they_are_wherever_they_stand() {
+        for (key, expected) in
+            [("tid", short(b"tid")), ("bind_id", short(b"bind_id")), ("flow_out", 0), ("t\\u0073", 0)]
+        {
+            for behind in ["", "          "] {
+                let text = format!("{{\"{key}\":1}}{behind}");
+                let mut found = Vec::new();
+                let end =
+                    Cursor { text: text.as_bytes(), at: 0 }.fields(&mut |key, _| found.push((key.text.raw, key.short)));
+                assert_eq!((end, &found[..]), (Ok(()), &[(key.as_bytes(), expected)][..]), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_that_was_cut_out_is_the_same_field() {
+        for (text, expected) in [
+            (r#""a":1"#, Value::Number(b"1")),
+            (r#""a" : -1.5e3"#, Value::Number(b"-1.5e3")),
+            (r#""a":"x\"y""#, Value::Text(Text { raw: br#"x\"y"#, is_escaped: true })),
+            (r#""a":{"b":[1]}"#, Value::Object(br#"{"b":[1]}"#)),
+            (r#""a":[1,2]"#, Value::Array(b"[1,2]")),
+            (r#""a":true"#, Value::Word(b"true")),
+            (r#""a":-Infinity"#, Value::Word(b"-Infinity")),
+        ] {
+            assert_eq!(field(text.as_bytes()), Some((Text { raw: b"a", is_escaped: false }, expected)), "{text}");
+        }
+        assert_eq!([field(b""), field(b"\"a"), field(b"\"a\":"), field(b"7")], [None; 4]);
     }
 
     #[test]

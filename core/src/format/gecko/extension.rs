@@ -416,6 +416,9 @@ pub(super) struct Slices {
     pub args: Vec<Option<u32>>,
     /// Rows of those whose beginning or end was missing.
     pub incomplete: Vec<u32>,
+    /// What the CPU clock said: when each began, and how much it went on. Empty if it is known of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu: Vec<(Option<i64>, Option<i64>)>,
 }
 
 #[derive(Serialize, Deserialize, Debug)]

@@ -569,3 +569,28 @@ fn a_stack_written_out_is_one_field_of_a_slice_and_none_of_an_instant() {
     assert_eq!([0, 1, 2].map(stacks), [["leaf\nroot"], ["text"], ["begin"]]);
     assert_eq!((thread.markers.stack[0].is_some(), thread.markers.payload[0]), (true, None));
 }
+
+#[test]
+fn numbers_that_are_too_large_are_noted_wherever_they_stand() {
+    let noted = |text: &str| warning(&of_text(text), "value-out-of-range");
+    let head = r#"{"ph":"X","name":"a","ts":0,"dur":1,"pid":1,"tid":1}"#;
+    let chunk = |deltas: &str| {
+        let nodes = r#"[{"id":1,"callFrame":{"functionName":"f"}}]"#;
+        format!(
+            r#"[{head},{{"ph":"P","name":"Profile","id":1,"pid":1,"tid":1,"ts":0,"args":{{"data":{{"startTime":0}}}}}},
+            {{"ph":"P","name":"ProfileChunk","id":1,"pid":1,"tid":1,"ts":1,"args":{{"data":{{"cpuProfile":
+            {{"nodes":{nodes},"samples":[1,1,1]}},"timeDeltas":[{deltas}]}}}}}}]"#
+        )
+    };
+    assert_eq!(noted(&chunk("1,2,3")), 0);
+    assert_eq!(noted(&chunk("9000000000000000,9000000000000000,1")), 2);
+    let samples = |ts: &str, weight: &str| {
+        format!(r#"{{"traceEvents":[{head}],"samples":[{{"ts":{ts},"tid":1,"name":"f","weight":{weight}}}]}}"#)
+    };
+    assert_eq!([noted(&samples("1", "2.5")), noted(&samples("1", "1e19")), noted(&samples("1", "-1e300"))], [0, 1, 1]);
+    let early = r#"{"ph":"X","name":"a","ts":-9000000000000000,"dur":1,"pid":1,"tid":1}"#;
+    let late = r#"{"ph":"X","name":"b","ts":9000000000000000,"dur":1,"pid":1,"tid":1}"#;
+    assert_eq!(noted(&format!("[{early}]")), 0);
+    let profile = of_text(&format!("[{early},{late}]"));
+    assert_eq!(warning(&profile, "value-out-of-range"), 2, "its time, and its end: {:?}", profile.meta.warnings);
+}

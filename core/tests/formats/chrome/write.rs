@@ -351,3 +351,85 @@ fn a_million_slices_inside_each_other_are_written_and_read() {
     let profile = builder.finish().expect("a valid profile");
     assert!(again(&written(&profile).0).threads[0].slices == profile.threads[0].slices);
 }
+
+#[test]
+fn clocks_of_threads_come_back_where_they_stood() {
+    let cpu = |profile: &Profile, thread: usize| {
+        let slices = &profile.threads[thread].slices;
+        let cpu = |row| (slices.cpu_of(row).start().map(|at| at.0), slices.cpu_of(row).duration().map(|cpu| cpu.0));
+        (0..slices.len()).map(cpu).collect::<Vec<_>>()
+    };
+    let events = r#"{"ph":"X","name":"a","ts":1,"dur":9,"tts":100,"tdur":4.5,"pid":1,"tid":1},
+        {"ph":"B","name":"b","ts":2,"tts":101,"pid":1,"tid":1},{"ph":"E","ts":4,"tts":"102.25","pid":1,"tid":1},
+        {"ph":"X","name":"c","ts":5,"dur":1,"tdur":0,"pid":1,"tid":1},
+        {"ph":"X","name":"d","ts":7,"dur":1,"tts":null,"tdur":"long","pid":1,"tid":1},
+        {"ph":"b","id":1,"name":"e","ts":20,"tts":7,"pid":1,"tid":1},{"ph":"e","id":1,"name":"e","ts":21,"tts":9,"pid":1,"tid":1},
+        {"ph":"i","name":"f","ts":30,"tts":8,"args":{"x":1},"pid":1,"tid":1},
+        {"ph":"C","name":"g","ts":30,"tts":8,"tdur":1,"args":{"x":1},"pid":1,"tid":1},
+        {"ph":"X","name":"z","ts":40,"dur":0,"pid":1,"tid":1}"#;
+    let profile = of_events(events);
+    let expected =
+        vec![(Some(100_000), Some(4_500)), (Some(101_000), Some(1_250)), (None, Some(0)), (None, None), (None, None)];
+    assert_eq!((cpu(&profile, 0), cpu(&profile, 1)), (expected, vec![(Some(7_000), Some(2_000))]));
+    assert_eq!(args(&profile, profile.threads[0].slices.args[3]), "tdur=\"long\",", "what is no time is kept as it is");
+    assert_eq!(args(&profile, profile.threads[0].markers.payload[0]), "x=Integer(1),tts=Integer(8),");
+    let left_out = count(&profile.meta.warnings, "thread-clock-left-out");
+    assert_eq!(left_out, 1, "a counter's: {:?}", profile.meta.warnings);
+
+    let (text, _) = written(&profile);
+    let shown = String::from_utf8_lossy(&text);
+    for part in [
+        r#""dur":9,"tts":100,"tdur":4.5,"args":{}"#,
+        r#""dur":2,"tts":101,"tdur":1.25,"args":{}"#,
+        r#""dur":1,"tdur":0,"args":{}"#,
+        r#""s":"t","tts":8,"args":{"x":1}"#,
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let read = again(&text);
+    assert_eq!((cpu(&read, 0), cpu(&read, 1)), (cpu(&profile, 0), cpu(&profile, 1)), "{shown}");
+    assert_eq!(read.threads[0].markers, profile.threads[0].markers);
+
+    let target = Target { format: format::by_name("firefox").expect("a format"), gzip: false };
+    let mut text = Vec::new();
+    format::write(&profile, target, &WriteOptions::default(), &mut text).expect("memory does not fail");
+    let read = format::read(&text, &ReadOptions::default()).expect("a profile").profile;
+    assert_eq!((cpu(&read, 0), cpu(&read, 1)), (cpu(&profile, 0), cpu(&profile, 1)));
+}
+
+#[test]
+fn what_stands_beside_the_events_comes_back() {
+    let text = r#"{"otherData":{"version":"My tool 1.0", "n":[1,2.50]},"a \"key\"":"twice","traceEvents":[
+        {"ph":"X","name":"a","ts":5,"dur":1,"pid":1,"tid":1}],"displayTimeUnit":"ms","a \"key\"":"ü","bad":{"x":NaN},
+        "metadata":{"clock-domain":"LINUX_CLOCK_MONOTONIC","product-version":"Tool/1","trace-config":{"a":true}},
+        "schemaVersion":1}"#;
+    let profile = again(text.as_bytes());
+    assert_eq!(count(&profile.meta.warnings, "keys-left-out"), 1, "the one that is no JSON");
+    let beside = |text: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let object = value.as_object_mut().expect("an object");
+        ["traceEvents", "displayTimeUnit", "traceview"].iter().for_each(|key| drop(object.remove(*key)));
+        value
+    };
+    let expected = beside(&text.replace(r#""bad":{"x":NaN},"#, ""));
+    let (written_once, _) = written(&profile);
+    assert_eq!(beside(&String::from_utf8_lossy(&written_once)), expected);
+    let read = again(&written_once);
+    assert_eq!(
+        (&read.kept, &read.meta.extra.len()),
+        (&profile.kept, &(profile.meta.extra.len() - 1)),
+        "bad is no more"
+    );
+
+    // Not what it was any more: what the file says of its clock would be wrong.
+    let mut builder = ProfileBuilder::with_standard_categories();
+    let name = builder.string("a");
+    builder.keep("chrome.metadata", r#"{"clock-domain":"LINUX_CLOCK_MONOTONIC"}"#);
+    builder.keep("chrome.otherData", "no JSON");
+    builder.keep("chrome.traceEvents", "[]");
+    builder.add_process(Process::new(OsId::Number(1), name));
+    let (text, _) = written(&builder.finish().expect("a valid profile"));
+    let text = String::from_utf8_lossy(&text);
+    assert!(!text.contains("clock-domain") && !text.contains("otherData"), "{text}");
+    assert_eq!(text.matches("traceEvents").count(), 1);
+}

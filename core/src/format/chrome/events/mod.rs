@@ -5,6 +5,7 @@
 //! [`MoreIds`]; anything else is found again in the text ([`EventTable::args`], [`EventTable::field`]), so that a table is
 //! smaller than its text.
 
+mod details;
 mod texts;
 
 pub use texts::TextId;
@@ -13,9 +14,11 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use self::details::DetailId;
+use self::details::Details;
 use self::texts::Texts;
 use super::notes;
-use super::scan::{self, End, Events, Text, Value};
+use super::scan::{self, End, Events, Key, Text, Value, short};
 use super::time::nanos_of_micros;
 use crate::format::ReadError;
 use crate::format::import_report::ImportReport;
@@ -47,15 +50,17 @@ pub struct EventTable<'a> {
     pub thread: Vec<u32>,
     duration: Vec<i64>,
     link: Vec<u32>,
-    /// From the event's beginning; 0 where there are none.
-    args: Vec<u32>,
-    args_length: Vec<u32>,
+    detail: Vec<Option<DetailId>>,
+    /// Empty, or one for each event.
+    thread_clock: Vec<ThreadClock>,
     flags: Vec<EventFlags>,
     links: Vec<Link>,
     more_ids: Vec<MoreIds>,
+    details: Details<'a>,
     texts: Texts<'a>,
     thread_ids: Vec<ThreadIds>,
     others: Vec<(Text<'a>, Value<'a>)>,
+    others_left_out: u64,
 }
 
 /// How the `ts` of an event is written.
@@ -69,6 +74,15 @@ pub enum TimeForm {
     Text,
     /// As something that is no time.
     Invalid,
+}
+
+/// What the CPU clock of an event's thread says, in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ThreadClock {
+    /// `tts`: what it showed then.
+    pub time: Option<i64>,
+    /// `tdur`: how much it went on while the event lasted.
+    pub duration: Option<i64>,
 }
 
 /// What is special about an event.
@@ -133,8 +147,8 @@ pub struct MoreIds {
 }
 
 impl EventFlags {
-    /// It has fields that are in no column: they are found in the text.
-    pub const OTHER_FIELDS: Self = Self(1);
+    /// It has an `sf`, an id in `stackFrames`.
+    pub const FRAME: Self = Self(1);
     /// It has a `stack` of its own.
     pub const STACK: Self = Self(2);
     /// It has a colour, `cname`.
@@ -149,6 +163,11 @@ impl EventFlags {
     /// Whether all of `other` hold.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether one of `others` holds.
+    pub(super) fn has_any(self, others: &[Self]) -> bool {
+        others.iter().any(|other| self.has(*other))
     }
 
     fn set(&mut self, other: Self) {
@@ -175,12 +194,14 @@ impl<'a> EventTable<'a> {
             });
         }
         let (threads, links) = (FxHashMap::default(), Vec::new());
-        let mut rows = Rows { table: Self::empty(text), threads, last: (None, None, 0), links };
+        let (last, pieces) = ((None, None, 0), Vec::new());
+        let mut rows = Rows { table: Self::empty(text), threads, last, links, pieces };
         let mut events = Events::new(text);
         loop {
             let mut row = Row::default();
             rows.links.clear();
-            let Some(found) = events.next_with(&mut |key, value| row.set(key, value, &mut rows.links)) else { break };
+            rows.pieces.clear();
+            let Some(found) = events.next_with(&mut |key, value| rows.set(&mut row, key, value)) else { break };
             if !found.is_object {
                 report.note(notes::NO_OBJECT, || at(found.offset));
                 continue;
@@ -196,7 +217,7 @@ impl<'a> EventTable<'a> {
             }
         }
         note_end(&events, report, text.len());
-        rows.table.others = events.others().to_vec();
+        (rows.table.others, rows.table.others_left_out) = events.into_others();
         Ok(rows.table)
     }
 
@@ -212,14 +233,16 @@ impl<'a> EventTable<'a> {
             thread: Vec::new(),
             duration: Vec::new(),
             link: Vec::new(),
-            args: Vec::new(),
-            args_length: Vec::new(),
+            detail: Vec::new(),
+            thread_clock: Vec::new(),
             flags: Vec::new(),
             links: Vec::new(),
             more_ids: Vec::new(),
+            details: Details::default(),
             texts: Texts::default(),
             thread_ids: Vec::new(),
             others: Vec::new(),
+            others_left_out: 0,
         }
     }
 
@@ -236,6 +259,11 @@ impl<'a> EventTable<'a> {
     /// `dur` of event `row` in ns, where it is a time.
     pub fn duration(&self, row: usize) -> Option<i64> {
         (self.duration[row] != NO_DURATION).then_some(self.duration[row])
+    }
+
+    /// What the CPU clock of event `row`'s thread says.
+    pub fn thread_clock(&self, row: usize) -> ThreadClock {
+        self.thread_clock.get(row).copied().unwrap_or_default()
     }
 
     /// What is special about event `row`.
@@ -281,9 +309,22 @@ impl<'a> EventTable<'a> {
 
     /// The arguments of event `row` as written, with their braces, if they are an object.
     pub fn args(&self, row: usize) -> Option<&'a [u8]> {
-        let from = usize::try_from(self.offset[row]).ok()?.checked_add(self.args[row] as usize)?;
-        let length = self.args_length[row] as usize;
-        if length == 0 { None } else { self.text.get(from..from.checked_add(length)?) }
+        self.details(row).first().copied().filter(|piece| piece.starts_with(b"{"))
+    }
+
+    /// What event `row` says that is in no column; what is equal has one id.
+    pub(super) fn detail(&self, row: usize) -> Option<DetailId> {
+        self.detail[row]
+    }
+
+    /// How many different details there are; their ids count up to that.
+    pub(super) fn detail_count(&self) -> usize {
+        self.details.len()
+    }
+
+    /// The pieces of text that event `row`'s detail is of: the object of its arguments, if it has one, and fields.
+    pub(super) fn details(&self, row: usize) -> &[&'a [u8]] {
+        self.detail[row].map_or(&[], |detail| self.details.get(detail))
     }
 
     /// The last field `key` of event `row`, as written.
@@ -312,6 +353,18 @@ impl<'a> EventTable<'a> {
     /// All other keys of the outermost object.
     pub(super) fn others(&self) -> &[(Text<'a>, Value<'a>)] {
         &self.others
+    }
+
+    /// How many of them were too many.
+    pub(super) fn others_left_out(&self) -> u64 {
+        self.others_left_out
+    }
+
+    /// The text of a value of this trace; of a string with its quotes.
+    pub(super) fn json(&self, value: Value<'a>) -> &'a [u8] {
+        let Value::Text(text) = value else { return value.written() };
+        let start = place(self.text, text.raw).wrapping_sub(1);
+        self.text.get(start..start.wrapping_add(text.raw.len() + 2)).unwrap_or_default()
     }
 
     /// Where event `row` is, for messages.
@@ -348,6 +401,9 @@ struct Rows<'a> {
     last: (Option<Value<'a>>, Option<Value<'a>>, u32),
     /// The fields of the event that go into its link.
     links: Vec<(Text<'a>, Value<'a>)>,
+    /// The fields of the event that have no other place, from the quote of the key to the end of the value. Before them, as
+    /// soon as it is whole, its arguments.
+    pieces: Vec<&'a [u8]>,
 }
 
 /// An event's fields that go into columns.
@@ -360,43 +416,14 @@ struct Row<'a> {
     duration: Option<Value<'a>>,
     pid: Option<Value<'a>>,
     tid: Option<Value<'a>>,
-    args: Option<Value<'a>>,
+    args: Option<(Text<'a>, Value<'a>)>,
+    /// With their keys: what is no time stays a field.
+    thread_time: Option<(Text<'a>, Value<'a>)>,
+    thread_duration: Option<(Text<'a>, Value<'a>)>,
     flags: EventFlags,
 }
 
-impl<'a> Row<'a> {
-    /// Takes in a field; of equal ones the last counts.
-    fn set(&mut self, key: Text<'a>, field: Value<'a>, links: &mut Vec<(Text<'a>, Value<'a>)>) {
-        let (row, value) = (self, Some(field));
-        // Patterns of bytes are compared in place, byte strings by a call each.
-        match key.raw {
-            [b'n', b'a', b'm', b'e'] => row.name = value,
-            [b'c', b'a', b't'] => row.category = value,
-            [b'p', b'h'] => row.phase = value,
-            [b't', b's'] => row.time = value,
-            [b'd', b'u', b'r'] => row.duration = value,
-            [b'p', b'i', b'd'] => row.pid = value,
-            [b't', b'i', b'd'] => row.tid = value,
-            [b'a', b'r', b'g', b's'] => row.args = value,
-            [b'i', b'd']
-            | [b'i', b'd', b'2']
-            | [b'b', b'i', b'n', b'd', b'_', b'i', b'd']
-            | [b's', b'c', b'o', b'p', b'e']
-            | [b'b', b'p']
-            | [b's']
-            | [b'f', b'l', b'o', b'w', b'_', b'i', b'n']
-            | [b'f', b'l', b'o', b'w', b'_', b'o', b'u', b't']
-            | [b's', b'f'] => {
-                links.push((key, field));
-            }
-            [b's', b't', b'a', b'c', b'k'] => row.flags.set(EventFlags::STACK),
-            [b'c', b'n', b'a', b'm', b'e'] => row.flags.set(EventFlags::COLOR),
-            // The thread's CPU clock at that moment: of interest only as a difference, which is `tdur`.
-            [b't', b't', b's'] => {}
-            _ => row.flags.set(EventFlags::OTHER_FIELDS),
-        }
-    }
-
+impl Row<'_> {
     fn is_nothing(&self) -> bool {
         let fields = [self.name, self.category, self.phase, self.time, self.pid, self.tid];
         fields.iter().all(Option::is_none)
@@ -404,6 +431,49 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Takes in a field; of equal ones the last counts.
+    fn set(&mut self, row: &mut Row<'a>, key: Key<'a>, field: Value<'a>) {
+        /// The bytes of keys; see [`short`].
+        macro_rules! keys {
+            ($($name:ident = $key:literal),*) => { $(const $name: u64 = short($key);)* };
+        }
+        keys! {
+            NAME = b"name", CATEGORY = b"cat", PHASE = b"ph", TIME = b"ts", DURATION = b"dur", PID = b"pid", TID = b"tid",
+            ARGS = b"args", ID = b"id", ID2 = b"id2", BIND_ID = b"bind_id", SCOPE = b"scope", BINDING_POINT = b"bp",
+            INSTANT_SCOPE = b"s", FLOW_IN = b"flow_in", FRAME = b"sf", END_FRAME = b"esf", STACK = b"stack",
+            COLOR = b"cname", THREAD_TIME = b"tts", THREAD_DURATION = b"tdur"
+        }
+        let value = Some(field);
+        match key.short {
+            NAME => row.name = value,
+            CATEGORY => row.category = value,
+            PHASE => row.phase = value,
+            TIME => row.time = value,
+            DURATION => row.duration = value,
+            PID => row.pid = value,
+            TID => row.tid = value,
+            ARGS => row.args = Some((key.text, field)),
+            ID | ID2 | BIND_ID | SCOPE | BINDING_POINT | INSTANT_SCOPE | FLOW_IN => self.links.push((key.text, field)),
+            FRAME => {
+                row.flags.set(EventFlags::FRAME);
+                self.links.push((key.text, field));
+            }
+            STACK => {
+                row.flags.set(EventFlags::STACK);
+                self.pieces.push(piece(self.table.text, key.text, field));
+            }
+            COLOR => row.flags.set(EventFlags::COLOR),
+            THREAD_TIME => row.thread_time = Some((key.text, field)),
+            THREAD_DURATION => row.thread_duration = Some((key.text, field)),
+            END_FRAME => {}
+            _ => match key.text.raw {
+                b"flow_out" => self.links.push((key.text, field)),
+                b"use_async_tts" => {}
+                _ => self.pieces.push(piece(self.table.text, key.text, field)),
+            },
+        }
+    }
+
     fn add(&mut self, row: &Row<'a>, offset: usize) {
         let mut flags = row.flags;
         let (time, time_form) = time(row.time);
@@ -416,10 +486,16 @@ impl<'a> Rows<'a> {
         if is_long {
             flags.set(EventFlags::LONG_PHASE);
         }
-        let (args, args_length) = self.args(row, offset);
-        if args_length == 0 && row.args.is_some() {
-            flags.set(EventFlags::BAD_ARGS);
+        match row.args {
+            None => {}
+            Some((_, Value::Object(args))) => self.pieces.insert(0, args),
+            Some((key, value)) => {
+                flags.set(EventFlags::BAD_ARGS);
+                self.pieces.insert(0, piece(self.table.text, key, value));
+            }
         }
+        let clock =
+            ThreadClock { time: self.thread_nanos(row.thread_time), duration: self.thread_nanos(row.thread_duration) };
         let thread = self.thread(row.pid, row.tid);
         let link = if self.links.is_empty() { NO_LINK } else { self.link() };
         let table = &mut self.table;
@@ -434,19 +510,24 @@ impl<'a> Rows<'a> {
         table.thread.push(thread);
         table.duration.push(if has_duration { duration } else { NO_DURATION });
         table.link.push(link);
-        table.args.push(args);
-        table.args_length.push(args_length);
+        table.detail.push(table.details.of(&self.pieces));
         table.flags.push(flags);
+        if clock != ThreadClock::default() {
+            table.thread_clock.resize(table.len(), ThreadClock::default());
+            table.thread_clock[table.offset.len() - 1] = clock;
+        }
     }
 
-    /// Where the arguments begin, from the event's beginning, and how long they are; of none both are 0.
-    fn args(&self, row: &Row<'a>, offset: usize) -> (u32, u32) {
-        let Some(Value::Object(args)) = row.args else { return (0, 0) };
-        // Slices of one text: how far one begins behind another is the difference of their addresses.
-        let behind = args.as_ptr().addr().wrapping_sub(self.table.text.as_ptr().addr()).wrapping_sub(offset);
-        match (u32::try_from(behind), u32::try_from(args.len())) {
-            (Ok(behind), Ok(length)) => (behind, length),
-            _ => (0, 0),
+    /// A time of the thread's clock; what is none stays a field.
+    fn thread_nanos(&mut self, field: Option<(Text<'a>, Value<'a>)>) -> Option<i64> {
+        let (key, value) = field?;
+        match time(Some(value)) {
+            (nanos, TimeForm::Number | TimeForm::Text) => Some(nanos),
+            (_, TimeForm::Missing) => None,
+            (_, TimeForm::Invalid) => {
+                self.pieces.push(piece(self.table.text, key, value));
+                None
+            }
         }
     }
 
@@ -500,6 +581,18 @@ impl<'a> Rows<'a> {
         table.links.push(link);
         u32::try_from(table.links.len() - 1).expect("fewer than events")
     }
+}
+
+/// The text of a field, from the quote of its key to the end of its value.
+fn piece<'a>(text: &'a [u8], key: Text<'a>, value: Value<'a>) -> &'a [u8] {
+    let value_end = place(text, value.written()).wrapping_add(value.written().len());
+    let end = if matches!(value, Value::Text(_)) { value_end.wrapping_add(1) } else { value_end };
+    text.get(place(text, key.raw).wrapping_sub(1)..end).unwrap_or_default()
+}
+
+/// Where a part of a text begins: the difference of their addresses.
+fn place(text: &[u8], part: &[u8]) -> usize {
+    part.as_ptr().addr().wrapping_sub(text.as_ptr().addr())
 }
 
 fn is_true(value: Value<'_>) -> bool {
@@ -568,7 +661,10 @@ mod tests {
         assert!(matches!((more.local, more.global, more.bind), (Scalar::Text(_), Scalar::Missing, Scalar::Text(_))));
         assert_eq!(table.link(3).map(|link| link.instant_scope), Some(b'g'));
         assert!(table.flags(2).has(EventFlags::BAD_ARGS) && table.flags(2).has(EventFlags::BAD_DURATION));
-        assert!(table.flags(2).has(EventFlags::OTHER_FIELDS) && table.flags(3).has(EventFlags::STACK));
+        assert!(table.flags(3).has(EventFlags::STACK));
+        assert_eq!(table.details(0), [&br#"{"x":[1]}"#[..]]);
+        assert_eq!(table.details(2), [&br#""args":"__stripped__""#[..], &br#"".line":7"#[..]]);
+        assert_eq!(table.thread_clock(1), ThreadClock { time: Some(4_000), duration: None });
         assert_eq!((table.flags(0), table.flags(1)), (EventFlags::default(), EventFlags::LONG_PHASE));
         assert_eq!(table.field(2, ".line"), Some(&b"7"[..]));
     }

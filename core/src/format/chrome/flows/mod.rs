@@ -13,6 +13,7 @@ pub use json::devtools_json;
 
 use super::notes;
 use crate::format::import_report::Note;
+use crate::model::Warning;
 
 /// Why a phase of a flow is in no flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,6 +37,28 @@ pub enum Unbound {
 }
 
 impl Unbound {
+    /// All reasons.
+    pub const ALL: [Self; 8] = [
+        Self::NoId,
+        Self::NoStart,
+        Self::NoEnd,
+        Self::NoDirection,
+        Self::NoSlice,
+        Self::NoNextSlice,
+        Self::NoEvent,
+        Self::Alone,
+    ];
+
+    /// The [code](crate::model::Warning::code) of the warning that counts the phases that are in no flow for this reason.
+    pub fn code(self) -> &'static str {
+        self.note().code
+    }
+
+    /// The reason that a warning tells of, if it is one that counts phases of flows.
+    pub fn of(warning: &Warning) -> Option<Self> {
+        Self::ALL.into_iter().find(|why| why.code() == warning.code)
+    }
+
     /// The note that counts it.
     pub(super) fn note(self) -> Note {
         match self {

@@ -3,36 +3,30 @@
 //! Strings, whole numbers, doubles and booleans are kept as such, anything else as its JSON text. Fields of an event that no
 //! reader knows (`.file`, `.line` of `tracing-chrome`, …) are arguments too.
 
-use rustc_hash::FxHashMap;
-
 use super::super::scan::{self, Text, Value};
 use super::Reader;
 use crate::format::chrome::events::{EventFlags, EventTable};
 use crate::format::chrome::notes;
 use crate::model::{Field, FieldValue, PayloadId, ProfileBuilder, StringId};
 
-/// How many different arguments are remembered to store equal ones once.
-const REMEMBERED: usize = 1 << 16;
-
-/// What makes an event have more arguments than its `args`.
-const ODD: [EventFlags; 3] = [EventFlags::OTHER_FIELDS, EventFlags::STACK, EventFlags::BAD_ARGS];
+/// What makes arguments depend on more than the [details](EventTable::details) of an event.
+const ODD: [EventFlags; 2] = [EventFlags::STACK, EventFlags::BAD_ARGS];
 
 /// Arguments that were read before.
 #[derive(Default)]
-pub(super) struct KnownArgs<'a> {
-    by_text: FxHashMap<&'a [u8], Option<PayloadId>>,
-    fields: Vec<(Text<'a>, Value<'a>)>,
+pub(super) struct KnownArgs {
+    by_detail: Vec<Option<Option<PayloadId>>>,
     set: Vec<Field>,
 }
 
-impl<'a> Reader<'_, 'a> {
+impl Reader<'_, '_> {
     /// The arguments of an event, those of the event that `end`s it if that is another, and `extra` ones.
     pub(super) fn payload(&mut self, begin: usize, end: usize, extra: &[Field]) -> Option<PayloadId> {
         let Self { table, builder, report, known_args: known, .. } = self;
-        let is_odd = |row: usize| ODD.into_iter().any(|flag| table.flags(row).has(flag));
-        let ends_plainly = || begin == end || (table.args(end).is_none() && !is_odd(end));
+        let is_odd = |row: usize| table.flags(row).has_any(&ODD);
+        let ends_plainly = || begin == end || (matches!(table.details(end), [] | [b"{}"]) && !is_odd(end));
         if extra.is_empty() && !is_odd(begin) && ends_plainly() {
-            return table.args(begin).and_then(|args| known.payload(args, builder));
+            return known.payload(table, begin, builder);
         }
         known.set.clear();
         for row in [begin, end].into_iter().take(if begin == end { 1 } else { 2 }) {
@@ -46,78 +40,41 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-impl<'a> KnownArgs<'a> {
-    fn payload(&mut self, args: &'a [u8], builder: &mut ProfileBuilder) -> Option<PayloadId> {
-        if args == b"{}" {
-            return None;
-        }
-        if let Some(payload) = self.by_text.get(args) {
-            return *payload;
+impl KnownArgs {
+    fn payload(&mut self, table: &EventTable<'_>, row: usize, builder: &mut ProfileBuilder) -> Option<PayloadId> {
+        let detail = table.detail(row)?;
+        if let Some(Some(known)) = self.by_detail.get(detail.index()) {
+            return *known;
         }
         self.set.clear();
-        self.add_object(args, builder);
+        self.add_event(table, row, true, builder);
         let payload = (!self.set.is_empty()).then(|| builder.add_payload(&self.set));
-        if self.by_text.len() >= REMEMBERED {
-            self.by_text.clear();
+        if self.by_detail.is_empty() {
+            self.by_detail.resize(table.detail_count(), None);
         }
-        self.by_text.insert(args, payload);
+        self.by_detail[detail.index()] = Some(payload);
         payload
     }
 
     /// Adds all of an event that is in no column. The stack of one that begins something is read as such.
-    fn add_event(&mut self, table: &EventTable<'a>, row: usize, begins: bool, builder: &mut ProfileBuilder) {
-        if let Some(args) = table.args(row) {
-            self.add_object(args, builder);
-        }
-        if !ODD.into_iter().any(|flag| table.flags(row).has(flag)) {
-            return;
-        }
-        for (key, value) in table.fields(row) {
-            let is_args = key.raw == b"args" && table.args(row).is_none();
+    fn add_event(&mut self, table: &EventTable<'_>, row: usize, begins: bool, builder: &mut ProfileBuilder) {
+        for piece in table.details(row) {
+            if piece.starts_with(b"{") {
+                self.add_object(piece, builder);
+                continue;
+            }
+            let Some((key, value)) = scan::field(piece) else { continue };
             let is_stack = key.raw == b"stack" && begins && matches!(value, Value::Array(_));
-            if is_args || !(is_stack || is_column(key.raw)) {
+            if !is_stack {
                 set(&mut self.set, field(key, value, builder));
             }
         }
     }
 
-    fn add_object(&mut self, object: &'a [u8], builder: &mut ProfileBuilder) {
-        let mut fields = std::mem::take(&mut self.fields);
+    fn add_object(&mut self, object: &[u8], builder: &mut ProfileBuilder) {
         // The object was found by its braces, so what is inside can be damaged; then what stands before that counts.
-        let _damage = scan::fields_into(object, &mut fields);
-        for (key, value) in &fields {
-            set(&mut self.set, field(*key, *value, builder));
-        }
-        self.fields = fields;
+        let _damage = scan::each_field(object, &mut |key, value| set(&mut self.set, field(key, value, builder)));
     }
-}
-
-/// Whether a field of an event is kept elsewhere.
-fn is_column(key: &[u8]) -> bool {
-    const COLUMNS: [&[u8]; 21] = [
-        b"name",
-        b"cat",
-        b"ph",
-        b"ts",
-        b"dur",
-        b"pid",
-        b"tid",
-        b"args",
-        b"id",
-        b"id2",
-        b"bind_id",
-        b"scope",
-        b"bp",
-        b"s",
-        b"flow_in",
-        b"flow_out",
-        b"sf",
-        b"esf",
-        b"cname",
-        b"tts",
-        b"use_async_tts",
-    ];
-    COLUMNS.contains(&key)
 }
 
 /// Adds a field, or sets it anew: of equal keys the last counts. Long sets are rare, and not worth an index.

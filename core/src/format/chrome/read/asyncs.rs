@@ -232,8 +232,7 @@ impl Reader<'_, '_> {
         let mut table = SliceTable::default();
         table.reserve(spans.len());
         for ((span, _), nested) in spans.iter().zip(&nested) {
-            let slice = self.slice(span, nested);
-            let id = table.push(slice);
+            let id = self.add_slice(&mut table, span, nested);
             self.anchor(span, thread, Anchor::Slice(id));
         }
         self.builder.thread_mut(thread).slices = table;

@@ -1,11 +1,13 @@
 //! What the keys beside the events say about a trace.
 
+use rustc_hash::FxHashMap;
+
 use super::Reader;
 use crate::format::chrome::arguments::Arguments;
 use crate::format::chrome::events::EventTable;
 use crate::format::chrome::scan::Value;
 use crate::format::chrome::time::nanos_of_micros;
-use crate::format::chrome::{OWN_KEY, notes};
+use crate::format::chrome::{KEPT, OWN_KEY, OWN_KEYS, notes};
 use crate::model::TRACE_START;
 
 /// Longer values are no facts for people.
@@ -14,8 +16,12 @@ const LONGEST: usize = 1000;
 /// A day of 2001: no clock that counts from a boot or a program's start is that late, in ns.
 const CALENDAR: i64 = 1_000_000_000_000_000_000;
 
+/// Longer values are not carried along.
+const LONGEST_KEPT: usize = 1 << 20;
+
 pub(super) fn read(reader: &mut Reader<'_, '_>) {
     let table = reader.table;
+    keep(reader);
     if reader.origin >= CALENDAR {
         reader.builder.meta_mut().start_unix_ns = Some(reader.origin);
     }
@@ -51,6 +57,28 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) {
     meta.machine.os = metadata.text("os-name");
     meta.machine.cpu_name = metadata.text("cpu-brand");
     meta.extra = facts;
+}
+
+/// Keeps the keys beside the events for whoever writes a trace again, of equal ones the last.
+fn keep(reader: &mut Reader<'_, '_>) {
+    let table = reader.table;
+    reader.report.count(notes::KEYS_LEFT_OUT, table.others_left_out(), || "behind the others".to_owned());
+    let mut last: FxHashMap<&[u8], usize> = FxHashMap::default();
+    for (at, (key, _)) in table.others().iter().enumerate() {
+        last.insert(key.raw, at);
+    }
+    for (_, (key, value)) in table.others().iter().enumerate().filter(|(at, (key, _))| last[key.raw] == *at) {
+        let name = key.decode();
+        if OWN_KEYS.contains(&&*name) {
+            continue;
+        }
+        let json = Some(table.json(*value)).filter(|json| json.len() <= LONGEST_KEPT && name.len() <= LONGEST);
+        let is_json = |json: &&str| serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok();
+        match json.and_then(|json| std::str::from_utf8(json).ok()).filter(is_json) {
+            Some(json) => reader.builder.keep(&format!("{KEPT}{name}"), json),
+            None => reader.report.note(notes::KEYS_LEFT_OUT, || name.into_owned()),
+        }
+    }
 }
 
 /// The moment that is the profile's zero, in a trace that we wrote.

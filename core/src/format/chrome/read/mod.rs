@@ -19,10 +19,10 @@ use self::nest::Span;
 use self::stacks::StackFrames;
 use self::tracks::Tracks;
 use super::arguments::Arguments;
-use super::events::{EventTable, TimeForm};
+use super::events::{EventTable, ThreadClock, TimeForm};
 use super::notes;
 use super::scan::Value;
-use crate::format::import_report::ImportReport;
+use crate::format::import_report::{ImportReport, OUT_OF_RANGE};
 use crate::format::{FlowBinding, ReadError};
 use crate::model::{MarkerId, ProcessId, Profile, ProfileBuilder, SliceId, StringId, ThreadId};
 
@@ -59,7 +59,7 @@ struct Reader<'t, 'a> {
     report: ImportReport,
     tracks: Tracks,
     categories: Categories,
-    known_args: KnownArgs<'a>,
+    known_args: KnownArgs,
     frames: StackFrames,
     /// The names of the model by the strings of the table.
     names: Vec<Option<StringId>>,
@@ -96,7 +96,7 @@ struct Rows {
     /// Thread after thread, each in the order of the file.
     threads: Vec<u32>,
     /// Where each thread's begin in `threads`; the end of the last stands behind.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
     asyncs: Vec<u32>,
     counters: Vec<u32>,
     samples: Vec<u32>,
@@ -137,7 +137,15 @@ impl<'t, 'a> Reader<'t, 'a> {
                     };
                     self.note(note, row);
                 }
-                _ => used[self.thread_of(row) as usize] = true,
+                _ => {
+                    used[self.thread_of(row) as usize] = true;
+                    if table.time[row].checked_sub(self.origin).is_none() {
+                        self.note(OUT_OF_RANGE, row);
+                    }
+                }
+            }
+            if self.has_clock_elsewhere(row) {
+                self.note(notes::THREAD_CLOCK, row);
             }
             if table.flags(row).has(super::events::EventFlags::BAD_DURATION) {
                 self.note(notes::BAD_DURATION, row);
@@ -152,7 +160,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
         let mut rows = self.rows();
         for thread in 0..self.tracks.len() {
-            let range = rows.starts[thread]..rows.starts[thread + 1];
+            let range = rows.starts[thread] as usize..rows.starts[thread + 1] as usize;
             let thread = u32::try_from(thread).expect("fewer threads than events");
             match self.tracks.thread(thread) {
                 Some(id) => self.read_thread(id, &mut rows.threads[range]),
@@ -183,12 +191,12 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// The rows of each kind that have a time.
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
-        let mut counts = vec![0_usize; self.tracks.len() + 1];
+        let mut starts = vec![0; self.tracks.len() + 1];
         let timed = || (0..self.table.len()).filter(|row| self.nanos(*row).is_some());
         for row in timed() {
             let index = u32::try_from(row).expect("fewer events than 2^32");
             match self.kind(row) {
-                Kind::Thread => counts[self.thread_of(row) as usize + 1] += 1,
+                Kind::Thread => starts[self.thread_of(row) as usize + 1] += 1,
                 Kind::Async => rows.asyncs.push(index),
                 Kind::Counter => rows.counters.push(index),
                 Kind::Sample => rows.samples.push(index),
@@ -196,18 +204,16 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
         }
         let mut sum = 0;
-        rows.starts = counts
-            .iter()
-            .map(|count| {
-                sum += count;
-                sum
-            })
-            .collect();
-        rows.threads = vec![0; sum];
-        let mut next = rows.starts.clone();
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        rows.threads = vec![0; sum as usize];
+        let mut next = starts.clone();
+        rows.starts = starts;
         for row in timed().filter(|row| self.kind(*row) == Kind::Thread) {
             let place = &mut next[self.thread_of(row) as usize];
-            rows.threads[*place] = u32::try_from(row).expect("fewer events than 2^32");
+            rows.threads[*place as usize] = u32::try_from(row).expect("fewer events than 2^32");
             *place += 1;
         }
         rows
@@ -226,10 +232,29 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
+    /// Whether a thread's clock stands at event `row`, for which the model has no place there. Of an end its difference to
+    /// the beginning is kept.
+    fn has_clock_elsewhere(&self, row: usize) -> bool {
+        let clock = self.table.thread_clock(row);
+        match (self.kind(row), self.table.phase[row]) {
+            (Kind::Thread | Kind::Async, b'E' | b'e' | b'F') => clock.duration.is_some(),
+            (Kind::Thread | Kind::Async, _) => false,
+            _ => clock != ThreadClock::default(),
+        }
+    }
+
     /// The time of event `row` from the profile's start, if it has one.
     fn nanos(&self, row: usize) -> Option<i64> {
         let has_time = matches!(self.table.time_form[row], TimeForm::Number | TimeForm::Text);
         has_time.then(|| self.table.time[row].saturating_sub(self.origin))
+    }
+
+    /// A moment of the file from the profile's start.
+    fn since_origin(&mut self, time: i64, place: impl FnOnce() -> String) -> i64 {
+        time.checked_sub(self.origin).unwrap_or_else(|| {
+            self.report.note(OUT_OF_RANGE, place);
+            time.saturating_sub(self.origin)
+        })
     }
 
     /// The thread of event `row`.

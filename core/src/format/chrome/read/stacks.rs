@@ -10,6 +10,7 @@ use crate::format::chrome::events::{EventFlags, Scalar};
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
 use crate::format::chrome::time::nanos_of_micros;
+use crate::format::json_value::Number;
 use crate::format::room::most_threads;
 use crate::model::{
     CpuDelta, Field, FieldValue, Frame, Function, OsId, Process, ProcessId, SampleTable, StackId, Thread, ThreadId,
@@ -80,6 +81,9 @@ fn shown_stack<'a>(names: impl Iterator<Item = &'a str>) -> String {
 impl Reader<'_, '_> {
     /// The stack of event `row`, if it carries one.
     pub(super) fn stack(&mut self, row: usize) -> Option<StackId> {
+        if !self.table.flags(row).has_any(&[EventFlags::FRAME, EventFlags::STACK]) {
+            return None;
+        }
         let frame = self.table.more_ids(row).map_or(Scalar::Missing, |more| more.frame);
         if let Some(id) = os_id(self.table, frame) {
             let stack = self.stack_of_frame(&id.to_string());
@@ -196,15 +200,18 @@ impl Reader<'_, '_> {
             };
             let stack = fields.text("sf").and_then(|id| self.stack_of_frame(&id));
             let stack = stack.or_else(|| fields.text("name").map(|name| self.push_frame(None, &name)));
-            #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and weights are small")]
-            let weight = fields.number("weight").map_or(1, |weight| weight.round() as i64);
+            let place = || format!("samples[{index}]");
+            let time = Time(self.since_origin(time, place));
+            // Whole numbers, as nanoseconds are.
+            let weight = |weight: f64| self.report.nanos(Number::Float(weight.round()), 1, place);
+            let weight = fields.number("weight").map_or(1, weight);
             let (_, of_thread) = by_tid.entry(tid.clone()).or_insert_with(|| {
                 order.push(tid);
                 (index, Vec::new())
             });
-            of_thread.push(OneSample { time: Time(time.saturating_sub(self.origin)), stack, weight });
+            of_thread.push(OneSample { time, stack, weight });
         }
-        let (known, most) = (self.tracks.by_tid(), most_threads(self.table.text_len()));
+        let (known, most) = (self.tracks.by_tid(self.table), most_threads(self.table.text_len()));
         let (mut process, mut added) = (None, 0);
         for tid in order {
             let Some((first, mut samples)) = by_tid.remove(&tid) else { continue };
@@ -274,7 +281,10 @@ impl Reader<'_, '_> {
         }
         if tables.iter().any(|table| table.weight != Values::Ones) {
             #[expect(clippy::cast_possible_truncation, reason = "weights of such samples are whole")]
-            let weight = |(which, row): &(usize, usize)| tables[*which].weight.get(*row) as i64;
+            let weight = |(which, row): &(usize, usize)| match &tables[*which].weight {
+                Values::Integer(weights) => weights[*row],
+                others => others.get(*row) as i64,
+            };
             table.weight = Values::Integer(order.iter().map(weight).collect());
         }
     }

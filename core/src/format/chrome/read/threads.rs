@@ -4,13 +4,13 @@ use super::nest::{self, Span};
 use super::pair::{Closed, OpenSpans};
 use super::{Anchor, Reader};
 use crate::format::chrome::arguments::Arguments;
-use crate::format::chrome::events::{Scalar, TextId};
-use crate::format::chrome::notes;
+use crate::format::chrome::events::{Scalar, TextId, ThreadClock};
+use crate::format::chrome::{notes, thread_clock};
 use crate::format::import_report::Note;
 use crate::format::json_value::Number;
 use crate::model::{
-    Field, FieldValue, Marker, MarkerTiming, Nanos, Slice, SliceId, SliceTable, StringId, ThreadId, Time, Wait,
-    WaitReason,
+    Field, FieldValue, Marker, MarkerTiming, Nanos, Slice, SliceCpu, SliceId, SliceTable, StringId, ThreadId, Time,
+    Wait, WaitReason,
 };
 
 impl Reader<'_, '_> {
@@ -53,10 +53,7 @@ impl Reader<'_, '_> {
 
     /// Brings rows in order of their times; those of one time stay in the order of the file.
     pub(super) fn sort_by_time(&self, rows: &mut [u32]) {
-        let key = |row: &u32| (self.table.time[*row as usize], *row);
-        if !rows.is_sorted_by_key(key) {
-            rows.sort_unstable_by_key(key);
-        }
+        nest::sort_nearly_sorted(rows, |row| (self.table.time[*row as usize], *row));
     }
 
     /// The span of an event that has a duration, or should have.
@@ -85,18 +82,17 @@ impl Reader<'_, '_> {
         let mut table = SliceTable::default();
         table.reserve(spans.len());
         for (span, nested) in spans.iter().zip(&nested) {
-            let slice = self.slice(span, nested);
-            let id = table.push(slice);
+            let id = self.add_slice(&mut table, span, nested);
             self.anchor(span, thread, Anchor::Slice(id));
         }
         self.builder.thread_mut(thread).slices = table;
     }
 
-    /// A span as a slice.
-    pub(super) fn slice(&mut self, span: &Span, nested: &nest::Nested) -> Slice {
+    /// Adds a span as a slice.
+    pub(super) fn add_slice(&mut self, table: &mut SliceTable, span: &Span, nested: &nest::Nested) -> SliceId {
         let begin = span.begin as usize;
         let stack = self.stack_fields(begin);
-        Slice {
+        let id = table.push(Slice {
             start: Time(span.start),
             duration: Nanos(span.end.saturating_sub(span.start)),
             name: self.name(begin),
@@ -106,7 +102,14 @@ impl Reader<'_, '_> {
             lane: nested.lane,
             args: self.payload(begin, span.finish as usize, &stack),
             incomplete: span.incomplete,
+        });
+        let (first, last) = (self.table.thread_clock(begin), self.table.thread_clock(span.finish as usize));
+        if first != ThreadClock::default() {
+            let difference = || last.time?.checked_sub(first.time?).filter(|_| span.finish != span.begin);
+            let duration = first.duration.or_else(difference);
+            table.set_last_cpu(SliceCpu::new(first.time.map(Nanos), duration.map(Nanos)));
         }
+        id
     }
 
     /// An instant, or an event of a phase that is shown as one.
@@ -153,6 +156,12 @@ impl Reader<'_, '_> {
         let id = self.table.link(row).map_or(Scalar::Missing, |link| link.id);
         if let Some(id) = super::tracks::os_id(self.table, id) {
             fields.push(field(self, "id", &id.to_string()));
+        }
+        let clock = self.table.thread_clock(row);
+        for (key, nanos) in thread_clock::KEYS.into_iter().zip([clock.time, clock.duration]) {
+            if let Some(nanos) = nanos {
+                fields.push(Field { key: self.builder.string(key), value: thread_clock::field(nanos) });
+            }
         }
         let stack = self.stack(row);
         let marker = Marker {

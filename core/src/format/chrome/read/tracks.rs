@@ -32,10 +32,12 @@ struct NamedProcess {
     id: Option<ProcessId>,
 }
 
+/// Small: a file made for it has one an event.
 struct NamedThread {
     process: u32,
-    tid: OsId,
-    name: Option<String>,
+    /// The first pair of ids that means it.
+    ids: u32,
+    name: Option<Box<str>>,
     sort_index: f64,
     is_used: bool,
     id: Option<ThreadId>,
@@ -46,16 +48,15 @@ impl Tracks {
         let mut tracks = Self::default();
         let mut processes: FxHashMap<OsId, u32> = FxHashMap::default();
         let mut threads: FxHashMap<(u32, OsId), u32> = FxHashMap::default();
-        for ThreadIds { pid, tid } in table.thread_ids() {
-            let pid = os_id(table, *pid).unwrap_or(OsId::Number(0));
-            let tid = os_id(table, *tid).unwrap_or_else(|| pid.clone());
+        for (ids, pair) in (0..).zip(table.thread_ids()) {
+            let (pid, tid) = (pid(table, *pair), tid(table, *pair));
             let process = *processes.entry(pid.clone()).or_insert_with(|| {
                 tracks.processes.push(NamedProcess { pid: Some(pid), ..NamedProcess::default() });
                 index(tracks.processes.len() - 1)
             });
-            let thread = *threads.entry((process, tid.clone())).or_insert_with(|| {
+            let thread = *threads.entry((process, tid)).or_insert_with(|| {
                 let (name, sort_index, is_used, id) = (None, 0.0, false, None);
-                tracks.threads.push(NamedThread { process, tid, name, sort_index, is_used, id });
+                tracks.threads.push(NamedThread { process, ids, name, sort_index, is_used, id });
                 index(tracks.threads.len() - 1)
             });
             tracks.of_ids.push(thread);
@@ -89,14 +90,23 @@ impl Tracks {
     }
 
     /// For each id of a thread the first of any process on which something is.
-    pub(super) fn by_tid(&self) -> FxHashMap<OsId, ThreadId> {
-        let with_id = self.threads.iter().rev().filter_map(|thread| Some((thread.tid.clone(), thread.id?)));
+    pub(super) fn by_tid(&self, table: &EventTable<'_>) -> FxHashMap<OsId, ThreadId> {
+        let tid = |thread: &NamedThread| tid(table, table.thread_ids()[thread.ids as usize]);
+        let with_id = self.threads.iter().rev().filter_map(|thread| Some((tid(thread), thread.id?)));
         with_id.collect()
     }
 }
 
 fn index(index: usize) -> u32 {
     u32::try_from(index).expect("fewer threads than events")
+}
+
+fn pid(table: &EventTable<'_>, ids: ThreadIds) -> OsId {
+    os_id(table, ids.pid).unwrap_or(OsId::Number(0))
+}
+
+fn tid(table: &EventTable<'_>, ids: ThreadIds) -> OsId {
+    os_id(table, ids.tid).unwrap_or_else(|| pid(table, ids))
 }
 
 /// The id that a value is; `None` for none.
@@ -128,7 +138,7 @@ pub(super) fn metadata(reader: &mut Reader<'_, '_>, row: usize) {
     let thread = &mut reader.tracks.threads[thread];
     let is_understood = match name {
         "process_name" => args.text("name").map(|name| process.name = Some(name)).is_some(),
-        "thread_name" => args.text("name").map(|name| thread.name = Some(name)).is_some(),
+        "thread_name" => args.text("name").map(|name| thread.name = Some(name.into())).is_some(),
         "process_sort_index" => args.number("sort_index").map(|index| process.sort_index = index).is_some(),
         "thread_sort_index" => args.number("sort_index").map(|index| thread.sort_index = index).is_some(),
         "process_labels" => args.text("labels").map(|labels| add_label(&mut process.labels, labels)).is_some(),
@@ -197,11 +207,15 @@ fn add_process(reader: &mut Reader<'_, '_>, index: u32) -> ProcessId {
 
 fn add_thread(reader: &mut Reader<'_, '_>, index: u32, process: ProcessId) {
     let thread = &mut reader.tracks.threads[index as usize];
-    let name = thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid));
-    let name = reader.builder.string(&name);
+    let tid = tid(reader.table, reader.table.thread_ids()[thread.ids as usize]);
+    let name = match &thread.name {
+        Some(name) => reader.builder.string(name),
+        None => reader.builder.string(&format!("thread {tid}")),
+    };
     let pid = &reader.builder.tables().processes[process.index()].pid;
-    let mut added = Thread::new(process, thread.tid.clone(), name);
-    added.is_main = *pid == thread.tid;
+    let is_main = *pid == tid;
+    let mut added = Thread::new(process, tid, name);
+    added.is_main = is_main;
     thread.id = Some(reader.builder.add_thread(added));
 }
 

@@ -9,7 +9,7 @@ use crate::format::chrome::events::Scalar;
 use crate::format::chrome::notes;
 use crate::format::chrome::scan::{self, Value};
 use crate::format::chrome::time::nanos_of_micros;
-use crate::format::json_value::Index;
+use crate::format::json_value::{Index, Number};
 use crate::format::v8_profile::{CallFrame, V8Profile};
 use crate::model::{Nanos, SampleTable, ThreadId, Time};
 
@@ -45,7 +45,7 @@ impl Reader<'_, '_> {
             }
             let profile = &mut profiles[index];
             if let Some(start) = data.get("startTime").and_then(|start| nanos_of_micros(start.written())) {
-                profile.time = start.saturating_sub(self.origin);
+                profile.time = self.since_origin(start, || table.place(row));
                 profile.thread = thread;
             }
             self.add_piece(profile, &data, row);
@@ -117,7 +117,9 @@ impl Reader<'_, '_> {
         // Older pieces have them beside the nodes.
         for delta in part(data.get("timeDeltas").or_else(|| cpu_profile.get("timeDeltas"))) {
             match nanos_of_micros(delta.written()) {
-                Some(delta) => profile.time = profile.time.saturating_add(delta),
+                Some(delta) => {
+                    profile.time = self.report.later(profile.time, Number::Integer(delta), 1, || table.place(row));
+                }
                 None => self.report.note(notes::BAD_DELTA, || table.place(row)),
             }
             profile.v8.add_time(Time(profile.time));

@@ -105,7 +105,8 @@ impl<'a> Markers<'a> {
             text.raw(",\"sf\":");
             text::integer(&mut text.buffer, i64::try_from(stack.index()).unwrap_or_default());
         }
-        self.plan.args(text, marker.payload, is_elsewhere);
+        self.plan.thread_clock(text, marker.payload);
+        self.plan.args(text, marker.payload, |field| is_elsewhere(field) || self.plan.is_thread_clock(field));
         text.end();
     }
 

@@ -24,7 +24,7 @@ mod properties;
 
 use std::io::Write;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::counters::{CounterEvents, Waits};
 use self::flows::Flows;
@@ -35,8 +35,8 @@ use self::plan::Plan;
 use self::samples::{Nodes, Samples};
 use self::slices::{AsyncSlices, ThreadSlices};
 use self::text::Text;
-use super::OWN_KEY;
 use super::time::nanos_of_micros;
+use super::{KEPT, OWN_KEY, OWN_KEYS};
 use crate::analysis::default_measure;
 use crate::format::{WriteError, WriteOptions};
 use crate::model::{MarkerTiming, Profile, TRACE_START, Time, Warning};
@@ -138,10 +138,14 @@ fn end(profile: &Profile, sampled: Option<Time>) -> Time {
 
 /// What the profile's zero is in the file.
 fn base(profile: &Profile, first: Option<Time>) -> i64 {
-    let given = profile.meta.extra_of(TRACE_START).and_then(|start| nanos_of_micros(start.as_bytes()));
-    let base = given.or(profile.meta.start_monotonic_ns).unwrap_or(0);
+    let base = trace_start(profile).or(profile.meta.start_monotonic_ns).unwrap_or(0);
     let first = first.unwrap_or(Time::ZERO).0;
     if base.saturating_add(first) >= 0 { base } else { first.saturating_neg() }
+}
+
+/// The moment of the trace that a profile was read from which is its zero.
+fn trace_start(profile: &Profile) -> Option<i64> {
+    profile.meta.extra_of(TRACE_START).and_then(|start| nanos_of_micros(start.as_bytes()))
 }
 
 /// The names of processes and threads and their order.
@@ -182,8 +186,20 @@ fn facts(profile: &Profile, base: i64, text: &mut Text<'_>) {
         ("command_line", Some(&*command_line)),
         ("clock-domain", (meta.start_monotonic_ns == Some(base)).then_some("LINUX_CLOCK_MONOTONIC")),
     ];
+    let kept = |key: &str| kept(profile).find(|(known, _)| *known == key);
+    // What it says of the clock holds as long as times are what they were.
+    let is_as_read = trace_start(profile) == Some(base);
+    let own_facts = if is_as_read && kept("metadata").is_some() { &[][..] } else { &facts };
+    for (key, json) in self::kept(profile).filter(|(key, _)| *key != "metadata" || is_as_read) {
+        text.raw(",");
+        text::string(&mut text.buffer, key);
+        text.raw(":");
+        text.raw(json);
+    }
     let mut is_first = true;
-    for (key, fact) in facts.into_iter().filter_map(|(key, fact)| Some((key, fact.filter(|fact| !fact.is_empty())?))) {
+    for (key, fact) in
+        own_facts.iter().copied().filter_map(|(key, fact)| Some((key, fact.filter(|fact| !fact.is_empty())?)))
+    {
         text.raw(if std::mem::take(&mut is_first) { ",\"metadata\":{\"" } else { ",\"" });
         text.raw(key);
         text.raw("\":");
@@ -203,6 +219,17 @@ fn facts(profile: &Profile, base: i64, text: &mut Text<'_>) {
         }
     }
     text.raw("}");
+}
+
+/// What stood beside the events of the trace that a profile was read from: keys and JSON texts, each key once.
+fn kept(profile: &Profile) -> impl Iterator<Item = (&str, &str)> {
+    let mut seen = FxHashSet::default();
+    let mine = profile.kept.iter().filter_map(|kept| Some((kept.path.strip_prefix(KEPT)?, &*kept.json)));
+    // A profile can come from a file that only says that it was read from a trace.
+    mine.filter(move |(key, json)| {
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok();
+        !OWN_KEYS.contains(key) && seen.insert(*key) && is_json()
+    })
 }
 
 /// The frames of the stacks of markers.

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::text::{self, Text};
-use crate::format::chrome::async_track;
 use crate::format::chrome::colors::{cname_of_color, color_of_name};
+use crate::format::chrome::{async_track, thread_clock};
 use crate::model::{CategoryId, Field, FieldValue, OsId, PayloadId, Profile, StandardCategory, StringId, Time};
 
 /// A profile and what its events have in common.
@@ -22,6 +22,8 @@ pub(super) struct Plan<'a> {
     categories: Vec<Box<[u8]>>,
     /// How many processes and threads have other ids than in the profile, and the first of them.
     pub changed_ids: (u64, Option<String>),
+    /// The keys of the fields of markers that say what their thread's CPU clock said, as far as there are any.
+    thread_clock: [Option<StringId>; 2],
     /// Texts that are no JSON where JSON is said to be.
     bad_json: FxHashSet<StringId>,
     /// When the last thing happens; what is unfinished then has no end in the file.
@@ -58,6 +60,7 @@ impl<'a> Plan<'a> {
             is_async,
             categories: categories(profile),
             changed_ids: changed,
+            thread_clock: thread_clock::KEYS.map(|key| profile.strings.find(key)),
             bad_json: bad_json(profile),
             end: Time(i64::MIN),
         }
@@ -84,6 +87,22 @@ impl<'a> Plan<'a> {
             self.value(text, &field.value);
         }
         text.raw("}");
+    }
+
+    /// Whether a field of a marker is of its event, not of the event's arguments.
+    pub(super) fn is_thread_clock(&self, field: &Field) -> bool {
+        self.thread_clock.contains(&Some(field.key)) && thread_clock::is_clock(&field.value)
+    }
+
+    /// Writes the fields of a marker that say what the CPU clock of its thread said.
+    pub(super) fn thread_clock(&self, text: &mut Text<'_>, id: Option<PayloadId>) {
+        let fields = id.map_or(&[][..], |id| self.profile.payloads.get(id));
+        for field in fields.iter().filter(|field| self.is_thread_clock(field)) {
+            text.raw(",");
+            text::string(&mut text.buffer, self.profile.string(field.key));
+            text.raw(":");
+            self.value(text, &field.value);
+        }
     }
 
     fn value(&self, text: &mut Text<'_>, value: &FieldValue) {

@@ -54,6 +54,8 @@ impl Source for ThreadSlices<'_> {
             text.raw(",\"dur\":");
             text::micros(&mut text.buffer, slices.duration[row].0);
         }
+        let cpu = slices.cpu_of(row);
+        text.thread_clock(cpu.start(), cpu.duration());
         self.binds.write_slice(text, self.thread, row);
         plan.args(text, slices.args[row], |_| false);
         text.end();
@@ -114,6 +116,8 @@ impl Source for AsyncSlices<'_> {
         let row = self.row;
         self.row += 1;
         self.event(b'b', row, start, text);
+        let cpu = slices.cpu_of(row);
+        text.thread_clock(cpu.start(), cpu.duration());
         self.binds.write_slice(text, self.thread, row);
         self.plan.args(text, slices.args[row], |_| false);
         text.end();

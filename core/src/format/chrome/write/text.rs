@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::format::decimal::digits;
 pub(super) use crate::format::decimal::integer;
-use crate::model::Time;
+use crate::model::{Nanos, Time};
 
 const FULL: usize = 1 << 16;
 
@@ -48,6 +48,16 @@ impl<'a> Text<'a> {
     /// A moment as the file has it.
     pub(super) fn moment(&mut self, time: Time) {
         micros(&mut self.buffer, time.0.saturating_add(self.base));
+    }
+
+    /// What the CPU clock of an event's thread says: when it began, and how much it went on.
+    pub(super) fn thread_clock(&mut self, start: Option<Nanos>, duration: Option<Nanos>) {
+        for (key, nanos) in [(",\"tts\":", start), (",\"tdur\":", duration)] {
+            if let Some(nanos) = nanos {
+                self.raw(key);
+                micros(&mut self.buffer, nanos.0);
+            }
+        }
     }
 
     /// Ends an event.

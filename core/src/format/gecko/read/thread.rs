@@ -12,8 +12,8 @@ use super::rows::{Rows, length, moment, same_length, unchecked, wrong};
 use super::{allocation, kept, samples};
 use crate::format::ReadError;
 use crate::model::{
-    Kept, LabelSetId, LibraryId, Mapping, Nanos, OsId, Pause, Process, ProcessId, ProfileBuilder, Slice, SliceTable,
-    StackId, StringId, SymbolStatus, Thread, ThreadUsage, Time, ValueTypeId, Wait, WaitTable,
+    Kept, LabelSetId, LibraryId, Mapping, Nanos, OsId, Pause, Process, ProcessId, ProfileBuilder, Slice, SliceCpu,
+    SliceTable, StackId, StringId, SymbolStatus, Thread, ThreadUsage, Time, ValueTypeId, Wait, WaitTable,
 };
 
 /// The processes that threads and counters name by their pids.
@@ -347,6 +347,12 @@ impl Context<'_> {
             });
         }
         mark(&mut slices.incomplete, &table.incomplete, format_args!("{at}.incomplete"))?;
+        if !table.cpu.is_empty() {
+            same_length(format_args!("{at}"), table.start.len(), &[("cpu", table.cpu.len())])?;
+            let cpu =
+                |(start, duration): &(Option<i64>, Option<i64>)| SliceCpu::new(start.map(Nanos), duration.map(Nanos));
+            slices.cpu = table.cpu.iter().map(cpu).collect();
+        }
         Ok(slices)
     }
 }

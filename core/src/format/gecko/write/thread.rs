@@ -234,5 +234,6 @@ fn slices(slices: &SliceTable) -> Slices {
         lane: slices.lane.clone(),
         args: slices.args.iter().copied().map(index).collect(),
         incomplete: marked(&slices.incomplete),
+        cpu: slices.cpu.iter().map(|cpu| (cpu.start().map(|at| at.0), cpu.duration().map(|cpu| cpu.0))).collect(),
     }
 }

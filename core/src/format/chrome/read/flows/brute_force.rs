@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::format::chrome;
+use crate::format::chrome::flows::Unbound;
 use crate::model::{FlowAnchor, Profile};
 
 /// What happens on a thread, of a category: a slice with its duration, or an instant.
@@ -165,7 +166,7 @@ proptest! {
         let mut flows = vec![Vec::new(); 3];
         phases.iter().for_each(|(phase, id)| flows[*id].push(phase.clone()));
         let profile = chrome::read(text(&things, &flows).as_bytes()).unwrap();
-        let counted = profile.meta.warnings.iter().filter(|one| one.code.starts_with("flow-")).map(|one| one.count);
+        let counted = profile.meta.warnings.iter().filter(|one| Unbound::of(one).is_some()).map(|one| one.count);
         prop_assert_eq!(profile.flows.members.len() as u64 + counted.sum::<u64>(), phases.len() as u64);
         for flow in 0..profile.flows.len() {
             let members = profile.flows.members_of(flow);
@@ -183,8 +184,7 @@ fn a_hundred_thousand_phases_of_one_moment_or_one_id_take_no_square_time() {
         text += &format!(r#"{{"ph":"f","ts":{},"pid":1,"tid":1,"id":{},"bp":"e"}},"#, at % 3 * at, at % 2 * at);
     }
     let profile = chrome::read(text.as_bytes()).unwrap();
-    let counted: u64 =
-        profile.meta.warnings.iter().filter(|one| one.code.starts_with("flow-")).map(|one| one.count).sum();
+    let counted: u64 = profile.meta.warnings.iter().filter(|one| Unbound::of(one).is_some()).map(|one| one.count).sum();
     assert_eq!(profile.flows.members.len() as u64 + counted, 100_000);
     chrome::flows::devtools(&chrome::events::EventTable::read(text.as_bytes()).unwrap());
 }

@@ -1,4 +1,5 @@
-//! What reading and writing a Chrome trace costs: `cargo bench -p traceview-core --bench chrome [MEGABYTES]`, or with the path of a trace.
+//! What reading and writing a Chrome trace costs: `cargo bench -p traceview-core --bench chrome [MEGABYTES]`, or with the path of
+//! a trace. With `flows`: whether binding up to a million phases of flows takes linear time, however they lie.
 //!
 //! Reads a trace that is made here (100 MB if not told otherwise; always the same) and prints the best of several runs, the
 //! peak of memory over what the program needed with the text alone, and how Node's `JSON.parse` does on the same text at the
@@ -6,6 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "the code has no clock and does no I/O, its benches do")]
+
+mod flows;
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -26,6 +29,10 @@ fn main() {
     let arguments = std::env::args().skip(1).collect::<Vec<_>>();
     let is_bench = arguments.iter().any(|argument| argument == "--bench");
     let given = arguments.iter().find(|argument| !argument.starts_with('-'));
+    if given.is_some_and(|given| given == "flows") {
+        flows::measure(if is_bench { 1_000_000 } else { 1_000 });
+        return;
+    }
     let (path, text) = match given.map(|given| (given, given.parse::<usize>())) {
         Some((path, Err(_))) => (PathBuf::from(path), read_file(Path::new(path))),
         Some((_, Ok(megabytes))) => (PathBuf::new(), generate(megabytes * 1_000_000)),
