@@ -25,6 +25,10 @@ fn the_window_looks_as_it_was_seen() {
         &PictureOptions { size, dark: false, panel: Some("call-tree".to_owned()), ..PictureOptions::default() },
     );
     compare(
+        "dark_flame_graph",
+        &PictureOptions { size, panel: Some("flame-graph".to_owned()), ..PictureOptions::default() },
+    );
+    compare(
         "dark_fine",
         &PictureOptions { size: vec2(640.0, 400.0), pixels_per_point: 1.5, ..PictureOptions::default() },
     );

@@ -134,6 +134,44 @@ fn keys_zoom_pan_and_go_back() {
 }
 
 #[test]
+fn a_profile_without_times_opens_with_the_flame_graph() {
+    let mut profile = TestProfile::new();
+    let thread = profile.thread("all");
+    profile.more_samples(thread, 3, "main;work");
+    profile.untimed(thread);
+    let window = profile_window(profile.finish());
+    let rect = window.get_by_label("Flame graph").rect();
+    assert!(rect.width() > 1200.0 && rect.height() > 300.0, "it is the main picture: {rect:?}");
+    assert!(window.query_by_role_and_label(egui::Role::Tab, "Flame graph").is_none(), "it is no tab then");
+    assert!(window.query_by_label_contains("Flame chart of").is_none());
+    assert_eq!(window.query_all_by_role_and_label(egui::Role::Tab, "Functions").count(), 1);
+}
+
+#[test]
+fn keys_show_the_flame_graph_and_turn_it_over() {
+    let mut window = profile_window(lively());
+    assert!(window.query_by_role_and_label(egui::Role::Canvas, "Flame graph").is_none());
+    press(&mut window, Key::G);
+    window.get_by_role_and_label(egui::Role::Canvas, "Flame graph");
+    press_with(&mut window, Modifiers::SHIFT, Key::G);
+    assert!(selection(&window).graph_upwards);
+    // A box is selected in the call tree too, and what was zoomed is a step of the history.
+    // That of the chart says how long it is.
+    let boxes = window.query_all_by_role_and_label(egui::Role::ListItem, "memchr::memmem::Finder::find");
+    boxes
+        .into_iter()
+        .find(|node| node.value().is_some_and(|it| it.ends_with('%')))
+        .expect("of the graph")
+        .click_accesskit();
+    window.run();
+    let call = selection(&window).call.clone().expect("it is selected");
+    assert_eq!(selection(&window).graph_zoom.as_ref(), Some(&call));
+    window.run_steps(40);
+    press(&mut window, Key::Backspace);
+    assert_eq!((selection(&window).graph_zoom.clone(), selection(&window).call.clone()), (None, None));
+}
+
+#[test]
 fn async_functions_are_folded_and_shown_in_full_again() {
     let mut profile = TestProfile::recorded();
     let thread = profile.thread("worker");
