@@ -136,7 +136,7 @@ fn after_the_recording_the_third_interrupt_kills_too() {
     until("the recording is saved", || output.exists());
     for _ in 0..3 {
         running.signal("INT");
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        thread::sleep(Duration::from_millis(200));
     }
     assert_eq!(running.finish().code, 137);
 }

@@ -51,7 +51,7 @@ const HEADING: f32 = 30.0;
 const SHORT: f32 = 40.0;
 const LONG: f32 = 56.0;
 /// More letters need two lines. They are about so wide.
-const LETTER: f32 = 7.0;
+const LETTER: f32 = 6.6;
 const COUNT: f32 = 74.0;
 const GAP: f32 = 8.0;
 const SIZE: f32 = 13.0;

@@ -138,11 +138,11 @@ fn row(ui: &mut Ui, context: &mut PanelContext<'_>, chain: &Chain, index: usize,
         let taken = painter.text(at, Align2::RIGHT_TOP, right, font(size), color).width() + 12.0;
         let room = rect.width() - LEFT - taken;
         let clip = Rect::from_min_max(rect.min, pos2(rect.right() - taken + 6.0, rect.bottom()));
-        let text = shorten(left, columns(room));
+        let text = fitted(ui, left, room, font(size));
         painter.with_clip_rect(clip.intersect(painter.clip_rect())).text(
             rect.left_top() + vec2(LEFT, top),
             Align2::LEFT_TOP,
-            printable(&text),
+            text,
             font(size),
             color,
         );
@@ -151,6 +151,25 @@ fn row(ui: &mut Ui, context: &mut PanelContext<'_>, chain: &Chain, index: usize,
         context.actions.push(Action::JumpTo(there));
     }
     response.on_hover_ui(|ui| tooltip(ui, context, chain, station));
+}
+
+/// `text` in at most about so much room: of wide letters there are fewer.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a row has few letters"
+)]
+fn fitted(ui: &Ui, text: &str, room: f32, font: FontId) -> String {
+    const FEWEST: f32 = 4.0;
+    let letters = columns(room);
+    let shortened = printable(&shorten(text, letters)).into_owned();
+    let width = ui.painter().layout_no_wrap(shortened.clone(), font, egui::Color32::PLACEHOLDER).size().x;
+    if width <= room {
+        return shortened;
+    }
+    let letters = (letters.min(shortened.chars().count()) as f32 * room / width).max(FEWEST) as usize;
+    printable(&shorten(text, letters)).into_owned()
 }
 
 fn tooltip(ui: &mut Ui, context: &PanelContext<'_>, chain: &Chain, station: &Station) {

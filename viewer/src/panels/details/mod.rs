@@ -152,11 +152,15 @@ fn copy_buttons(ui: &mut Ui, context: &mut PanelContext<'_>, name: &str, picked:
 }
 
 fn facts_grid(ui: &mut Ui, context: &PanelContext<'_>, id: &str, facts: &Facts) {
+    const WIDEST_KEY: f32 = 122.0;
+    const NARROWEST_KEY: f32 = 72.0;
+    // Names take no more room than they need; beside the longest ones there would be none for values.
+    let widest = WIDEST_KEY.min(ui.available_width() / 2.0);
+    let needed = facts.iter().map(|(key, _)| room_for(key, FONT_SIZE)).filter(|width| *width <= widest);
+    let key_width = needed.fold(NARROWEST_KEY.min(widest), f32::max);
     for (index, (key, value)) in facts.iter().enumerate() {
         ui.push_id((id, index), |ui| {
-            let key_width = 122.0_f32.min(ui.available_width() / 2.0);
             let key_text = RichText::new(key.as_ref()).color(context.theme.weak_text);
-            // Beside a long name there would be no room for the value.
             if room_for(key, FONT_SIZE) > key_width {
                 ui.add(egui::Label::new(key_text).wrap());
                 ui.indent("value", |ui| ui.add(egui::Label::new(value).wrap().selectable(true)));

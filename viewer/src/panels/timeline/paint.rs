@@ -119,8 +119,8 @@ fn paint_overview(
         }
         let below = Rect::from_min_max(pos2(names.left(), names.center().y), names.max);
         // Of threads that were not sampled it is known how many were in slices, not how many ran.
-        let sampled = document.activity.iter().any(|totals| totals.samples > 0);
-        let of_what = if sampled { "CPUs" } else { "in slices" };
+        let has_slices = document.activity.iter().any(|totals| totals.samples == 0 && totals.slices > 0);
+        let of_what = if has_slices { "busy" } else { "CPUs" };
         let use_of_cpus = format!("{:.2} avg · {peak:.1} peak {of_what}", overview.average());
         small_label(scene, below, use_of_cpus, theme.weak_text, Align::Left);
     }
@@ -246,6 +246,9 @@ fn paint_ground(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Bod
     }
 }
 
+/// How much wider than estimated short counts in small letters may be, with as much for the name beside them.
+const SLACK: f32 = 8.0;
+
 fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body, (document, rows): (&Document, &Rows)) {
     let theme = &look.theme;
     let names = indented(layout::gutter(rect));
@@ -256,9 +259,9 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
             let counted = body.counted.as_ref().is_none_or(|threads| threads.contains(&thread));
             let room = |numbers: &str| names.width() - room_for(&title, FONT_SIZE) - room_for(numbers, SMALL);
             // A name says more than how long its share was; that is in the tooltip.
-            let numbers = if room(&numbers) >= 0.0 { &numbers } else { text::shortened(&numbers) };
-            // Small letters may take a little more than their share of the usual size.
-            let width = room_for(numbers, SMALL) + (room(numbers) - 8.0).clamp(0.0, 4.0);
+            let slack = if numbers.contains(" · ") { 0.0 } else { SLACK };
+            let numbers = if room(&numbers) >= slack { &numbers } else { text::shortened(&numbers) };
+            let width = room_for(numbers, SMALL) + slack.min(room(numbers)).max(0.0) / 2.0;
             let middle = (names.right() - width).max(names.left());
             let color = if counted { theme.text } else { theme.weak_text };
             let elide = Elide::Middle;
