@@ -70,12 +70,15 @@ impl std::ops::AddAssign for WaitSum {
     }
 }
 
+/// A function, and a line in it.
+type Line = (Option<FunctionId>, Option<u32>);
+
 /// Of one kind: the sum, the longest, and the sums by function and line.
 #[derive(Default)]
 struct OfKind {
     sum: WaitSum,
     longest: Option<(Time, ThreadId)>,
-    places: FxHashMap<(Option<FunctionId>, Option<u32>), WaitSum>,
+    places: FxHashMap<Line, WaitSum>,
 }
 
 /// The waits of `selection` as far as they lie in its time, at the [stacks](super::stacks_through) that `kept` says; `None`: at
@@ -126,8 +129,8 @@ fn added(left: Option<ShortWaits>, right: Option<ShortWaits>) -> Option<ShortWai
 }
 
 /// Puts the lines of each function together.
-fn by_function(profile: &Profile, lines: FxHashMap<(Option<FunctionId>, Option<u32>), WaitSum>) -> Vec<WaitPlace> {
-    let mut lines: Vec<((Option<FunctionId>, Option<u32>), WaitSum)> = lines.into_iter().collect();
+fn by_function(profile: &Profile, lines: FxHashMap<Line, WaitSum>) -> Vec<WaitPlace> {
+    let mut lines: Vec<(Line, WaitSum)> = lines.into_iter().collect();
     lines.sort_unstable_by_key(|((function, line), sum)| (*function, std::cmp::Reverse(sum.time), *line));
     let of_function = lines.chunk_by(|left, right| left.0.0 == right.0.0).map(|same| {
         let mut sum = WaitSum::default();
