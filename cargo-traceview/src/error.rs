@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error as ThisError;
-use traceview_core::analysis::MeasureError;
+use traceview_core::analysis::{FunctionNameError, MeasureError};
 use traceview_core::report::AiTextError;
 
 use crate::cargo;
@@ -86,6 +86,17 @@ pub enum Error {
     /// What the samples count can't be added up.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// A function is named that is none, or can be several.
+    #[error(transparent)]
+    FunctionName(#[from] FunctionNameError),
+    /// A condition that can't be judged.
+    #[error("can't judge `{condition}`")]
+    Condition {
+        /// As typed.
+        condition: String,
+        /// Why not.
+        source: Cause,
+    },
     /// A filter that leaves nothing.
     #[error("{0}")]
     NothingFound(String),
@@ -123,7 +134,8 @@ impl Error {
             | Self::Print(_)
             | Self::AiText(AiTextError::Measure(_))
             | Self::Measure(_) => ExitCode::Failed,
-            Self::NothingFound(_) => ExitCode::NothingFound,
+            Self::FunctionName(FunctionNameError::Several { .. }) | Self::Condition { .. } => ExitCode::Usage,
+            Self::FunctionName(FunctionNameError::None(_)) | Self::NothingFound(_) => ExitCode::NothingFound,
         }
     }
 

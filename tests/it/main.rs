@@ -19,6 +19,7 @@ mod no_disturbance;
 mod pprof;
 mod privileges;
 mod readme;
+mod report;
 mod sampler_truth;
 mod shared_out;
 mod stacks_and_maps;

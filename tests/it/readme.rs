@@ -38,10 +38,17 @@ fn its_commands_are_understood() {
     let commands: Vec<&str> = lines.filter_map(|line| line.split(['#', '|']).next()).map(str::trim).collect();
     assert!(commands.len() >= 15, "{commands:?}");
     for command in commands {
-        let words = command.split_whitespace().skip(1).map(OsString::from);
+        let words = words(command).into_iter().skip(1).map(OsString::from);
         let args = [OsString::from("cargo-traceview")].into_iter().chain(words);
         if let Err(error) = Cli::parse_args(args) {
             panic!("`{command}`: {error}");
         }
     }
+}
+
+/// The words of a command; one in quotes can have blanks.
+fn words(command: &str) -> Vec<&str> {
+    let parts = command.split('\'').enumerate();
+    let words = parts.map(|(index, part)| if index % 2 == 1 { vec![part] } else { part.split_whitespace().collect() });
+    words.collect::<Vec<_>>().concat()
 }

@@ -11,11 +11,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use traceview_core::format::{self, FlowBinding, Format, ReadOptions};
 
-use super::ai::AiArgs;
-use super::group::By;
 use super::picture::{PictureFlags, PictureKind};
+pub use super::report::ReportArgs;
 use super::size::parse_size;
-use super::time::{TimeRange, parse_duration, parse_range};
+use super::time::parse_duration;
 use super::tips;
 use crate::cargo::CargoOptions;
 
@@ -65,8 +64,13 @@ Examples:
   cargo traceview report --by crate The same by crate, with the version
   cargo traceview report @2 --tree  Who called them, in the recording before that
   cargo traceview report slow.json.gz --top 5 --thread worker --range 1.5s..3s
+  cargo traceview report --callers memmem::find
+                                    Who called that function, and --callees what it called
+  cargo traceview report --waits    What threads waited for, and where in the code
+  cargo traceview report --threads  CPU time and waits of each thread
   cargo traceview report --ai-compact --budget 20000   For an AI assistant: what is slow, and why?
   cargo traceview report trace.json --flows --search PostTask
+  cargo traceview report --fail-if 'self(parse::number) > 5%' --fail-if 'total(main) > 2s'
   cargo traceview report trace.json --ai-compact --exact --thread 73704/775 --range-us 1020034944640..1020034969035";
 
 const EXPORT_EXAMPLES: &str = "\
@@ -279,62 +283,6 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// `cargo traceview report [FILE] …`
-#[derive(Clone, Debug, Args)]
-pub struct ReportArgs {
-    /// A profile: a file, - for stdin, or @1 for the last recording, @2 for the one before (default: @1)
-    #[arg(value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// How to read.
-    #[command(flatten)]
-    pub read: ReadFlags,
-    /// The N functions with the most time of their own (the default report, with 20)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["tree", "inverted"])]
-    pub top: Option<u32>,
-    /// The call tree, from the outermost function inwards
-    #[arg(long)]
-    pub tree: bool,
-    /// The call tree upside down: each hot function, and below it who called it
-    #[arg(long)]
-    pub inverted: bool,
-    /// How long flows take, by name and from place to place, the slowest first
-    #[arg(long, conflicts_with_all = ["tree", "inverted", "by", "fold_async", "slices", "labels", "sample_type"])]
-    pub flows: bool,
-    /// Group by this instead of by function
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tree", "inverted"])]
-    pub by: Option<By>,
-    /// Show tasks by their async functions: without runtime, wrappers and `poll`
-    #[arg(long)]
-    pub fold_async: bool,
-    /// The time of slices instead of samples; what a profile without samples is reported by
-    #[arg(long, conflicts_with_all = ["fold_async", "labels", "sample_type"])]
-    pub slices: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// The text for an AI assistant.
-    #[command(flatten)]
-    pub ai: AiArgs,
-    /// Only threads with this name or thread id; can be given several times
-    #[arg(long = "thread", value_name = "NAME|TID", help_heading = "Filters")]
-    pub threads: Vec<String>,
-    /// Only processes with this name or process id; can be given several times
-    #[arg(long = "process", value_name = "NAME|PID", help_heading = "Filters")]
-    pub processes: Vec<String>,
-    /// Only flows that are called so, or pass through something that is; a part of the name is enough
-    #[arg(long, value_name = "TEXT", requires = "flows", help_heading = "Filters")]
-    pub search: Option<String>,
-    /// Only this time, counted from the start of the recording: `1.2s..3s`, `500ms..`, `..2s`
-    #[arg(long, value_name = "A..B", value_parser = parse_range, help_heading = "Filters")]
-    pub range: Option<TimeRange>,
-    /// Only samples with this label; can be given several times, and then all are needed
-    #[arg(long = "label", value_name = "KEY=VALUE", help_heading = "Filters")]
-    pub labels: Vec<String>,
-    /// What to count, of a file whose samples count several things; `info` lists them (default: CPU time, where known)
-    #[arg(long, value_name = "NAME")]
-    pub sample_type: Option<String>,
-}
-
 /// `cargo traceview export [FILE] [--format FORMAT] [-o OUT]`
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
@@ -400,6 +348,7 @@ fn output_help(what: &str) -> String {
 mod tests {
     use clap::error::ErrorKind;
 
+    use super::super::time::TimeRange;
     use super::*;
 
     fn parse(line: &str) -> Result<Command, clap::Error> {

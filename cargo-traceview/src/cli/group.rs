@@ -12,8 +12,9 @@ pub enum By {
     Crate,
     /// Whose code it is: the workspace's, a dependency's, std's, the system's, the kernel's
     Category,
-    /// Executables and libraries
-    Library,
+    /// Executables and libraries (also `library`)
+    #[value(alias = "library")]
+    Module,
     /// Source files
     File,
     /// Lines of source files
@@ -41,7 +42,7 @@ impl By {
             Self::Function => "function",
             Self::Crate => "crate",
             Self::Category => "category",
-            Self::Library => "library",
+            Self::Module => "module",
             Self::File => "file",
             Self::Line => "line",
             Self::Thread => "thread",
@@ -55,7 +56,7 @@ impl By {
             Self::Function => Grouping::Functions,
             Self::Crate => Grouping::Code(GroupBy::Crate),
             Self::Category => Grouping::Code(GroupBy::Category),
-            Self::Library => Grouping::Code(GroupBy::Library),
+            Self::Module => Grouping::Code(GroupBy::Library),
             Self::File => Grouping::Code(GroupBy::File),
             Self::Line => Grouping::Code(GroupBy::Line),
             Self::Thread => Grouping::Threads,

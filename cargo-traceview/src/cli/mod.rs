@@ -4,12 +4,14 @@
 
 pub mod ai;
 pub mod args;
+pub mod condition;
 pub mod date;
 pub mod export;
 pub mod group;
 pub mod output;
 pub mod picture;
 pub mod plan;
+pub mod report;
 pub mod size;
 pub mod store;
 pub mod time;

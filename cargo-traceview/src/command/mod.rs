@@ -1,6 +1,5 @@
 //! The verbs, one file each.
 
-mod ai_text;
 pub mod export;
 pub mod info;
 pub mod open;

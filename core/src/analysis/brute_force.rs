@@ -9,9 +9,10 @@ use proptest::{prop_assert, prop_assert_eq, proptest};
 
 use super::fixture::Fixture;
 use super::{
-    GrowingTree, InvertedTree, Measure, NodeId, Selection, StackValues, Summary, Tree, WaitKind, call_tree, functions,
+    FunctionSet, GrowingTree, InvertedTree, Measure, NodeId, Selection, StackValues, Summary, Tree, WaitKind, WaitSum,
+    amounts_of, call_tree, callee_tree, functions, stacks_through, thread_list, wait_list,
 };
-use crate::model::{FunctionId, Profile, StackId, ThreadId, Time, TimeRange};
+use crate::model::{FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange};
 
 /// What to build a profile of. Small numbers of everything, so that all coincidences occur.
 #[derive(Clone, Debug)]
@@ -147,6 +148,18 @@ impl Seen {
     /// The names from the outermost to the innermost, a wait last.
     fn path(&self) -> Vec<String> {
         self.frames.iter().map(|(name, _)| name.clone()).chain(self.wait.clone()).collect()
+    }
+}
+
+impl Seen {
+    /// Where the outermost of these functions stands.
+    fn outermost(&self, wanted: &[&str]) -> Option<usize> {
+        self.frames.iter().position(|(name, _)| wanted.contains(&name.as_str()))
+    }
+
+    /// Whether it was taken in one of these functions.
+    fn is_in(&self, wanted: &[&str]) -> bool {
+        self.frames.last().is_some_and(|(name, _)| wanted.contains(&name.as_str()))
     }
 }
 
@@ -286,6 +299,93 @@ proptest! {
             let waited: i64 = thread.waits.iter().map(|wait| i64::from(wait.1)).sum();
             prop_assert_eq!(activity.waited().0, waited);
             prop_assert_eq!(activity.waits.iter().map(|waits| waits.count).sum::<u64>(), thread.waits.len() as u64);
+        }
+    }
+
+    #[test]
+    fn callers_and_callees_of_functions_are_those_on_each_stack(
+        plan in plans(),
+        selection in selections(),
+        measure in proptest::sample::select(vec![Measure::Cpu, Measure::Samples, Measure::OffCpu, Measure::Wall]),
+        wanted in proptest::sample::subsequence(vec!["f0", "f1", "f2", "lib+0x3", "[cut short]"], 0..=3),
+    ) {
+        let profile = build(&plan);
+        let is_wanted = |row: usize| wanted.contains(&profile.string(profile.functions.name[row]));
+        let set = FunctionSet::from_rows((0..profile.functions.len()).map(is_wanted).collect());
+        let mut seen = seen(&profile, &selection, measure);
+        seen.retain(|one| one.outermost(&wanted).is_some());
+        let root = |one: &Seen| one.outermost(&wanted).expect("others are gone");
+        let values = StackValues::of(&profile, &selection, measure).expect("all threads count time or samples");
+
+        let tree = callee_tree(&profile, &values, &set);
+        let inwards = |one: &Seen| one.path()[root(one)..].to_vec();
+        prop_assert_eq!(tree_sums(&profile, &tree), path_sums(&seen, inwards, false));
+
+        let mut callers = InvertedTree::callers(&profile, &values, &set);
+        callers.expand_up_to(usize::MAX);
+        let outwards = |one: &Seen| one.path()[..=root(one)].iter().rev().cloned().collect::<Vec<_>>();
+        let mut expected = path_sums(&seen, outwards, true);
+        expected.values_mut().for_each(|sum| sum.0 = 0);
+        for one in seen.iter().filter(|one| one.wait.is_none() && one.is_in(&wanted)) {
+            expected.get_mut(&outwards(one)[..1]).expect("was counted").0 += one.value;
+        }
+        prop_assert_eq!(tree_sums(&profile, callers.tree()), expected);
+
+        let (own, total) = amounts_of(&profile, &values, &set);
+        let sum = |seen: Vec<&Seen>| (seen.iter().map(|one| one.value).sum::<i64>(), seen.len() as u64);
+        prop_assert_eq!((whole_number(total.value), total.samples), sum(seen.iter().collect()));
+        let in_them = seen.iter().filter(|one| one.is_in(&wanted)).collect();
+        prop_assert_eq!((whole_number(own.value), own.samples), sum(in_them));
+    }
+
+    #[test]
+    fn waits_and_threads_are_what_counting_by_hand_gives(
+        plan in plans(),
+        selection in selections(),
+        wanted in option::of(proptest::sample::subsequence(vec!["f0", "f1", "f2", "lib+0x3"], 0..=4)),
+    ) {
+        let profile = build(&plan);
+        let name = |id: FunctionId| profile.string(profile.functions.name[id.index()]);
+        let kept = wanted.as_ref().map(|wanted| stacks_through(&profile, |id| wanted.contains(&name(id))));
+        let seen_in = |selection: &Selection, measure: Measure| {
+            let mut seen = seen(&profile, selection, measure);
+            seen.retain(|one| wanted.as_ref().is_none_or(|wanted| one.outermost(wanted).is_some()));
+            seen
+        };
+        let waits = seen_in(&selection, Measure::OffCpu);
+        let sum = |waits: &[&Seen]| WaitSum {
+            count: waits.len() as u64,
+            time: Nanos(waits.iter().map(|one| one.value).sum()),
+            longest: Nanos(waits.iter().map(|one| one.value).max().unwrap_or(0)),
+        };
+        let list = wait_list(&profile, &selection, kept.as_deref());
+        prop_assert_eq!(list.sum, sum(&waits.iter().collect::<Vec<_>>()));
+        let labels: BTreeSet<Option<String>> = waits.iter().map(|one| one.wait.clone()).collect();
+        prop_assert_eq!(list.rows.len(), labels.len());
+        for row in &list.rows {
+            let label = row.kind.label(&profile);
+            let of_kind: Vec<&Seen> = waits.iter().filter(|one| one.wait.as_deref() == Some(&*label)).collect();
+            prop_assert_eq!(row.sum, sum(&of_kind));
+            let mut places = WaitSum::default();
+            row.places.iter().for_each(|place| places += place.sum);
+            prop_assert_eq!(places, row.sum);
+        }
+
+        let rows = thread_list(&profile, &selection, kept.as_deref()).rows;
+        let unnamed = |one: &&Seen| one.frames.is_empty();
+        for id in selection.thread_ids(&profile) {
+            let alone = Selection { threads: Some(vec![id]), ..selection.clone() };
+            let row = rows.iter().find(|row| row.thread == id);
+            let samples = seen_in(&alone, Measure::Samples);
+            let expected = samples.len() - samples.iter().filter(unnamed).count();
+            prop_assert_eq!(row.map_or(0, |row| row.samples), expected as u64);
+            let waits = seen_in(&alone, Measure::OffCpu);
+            prop_assert_eq!(row.map_or(WaitSum::default(), |row| row.waits), sum(&waits.iter().collect::<Vec<_>>()));
+            let thread = &profile.threads[id.index()];
+            if let Some(cpu) = row.and_then(|row| row.cpu).filter(|_| thread.knows_cpu()) {
+                let cpu_seen: i64 = seen_in(&alone, Measure::Cpu).iter().map(|one| one.value).sum();
+                prop_assert_eq!(cpu.0, cpu_seen);
+            }
         }
     }
 }

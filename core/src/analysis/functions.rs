@@ -4,7 +4,7 @@ use super::amount::Amount;
 use super::stack_values::StackValues;
 use super::tree::Callee;
 use super::whole::Whole;
-use crate::model::{FunctionId, FunctionKind, Profile, StackId, StandardCategory};
+use crate::model::{FrameId, FunctionId, FunctionKind, Profile, StackId, StandardCategory};
 
 /// A function of a selection.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -133,19 +133,32 @@ type HotPlace = (FunctionId, (FunctionId, u32), Amount);
 /// and libc are the same for all calls.
 fn calling_place(profile: &Profile, stack: StackId) -> Option<(FunctionId, u32)> {
     let frames = &profile.frames;
-    let wrapper = [StandardCategory::Std, StandardCategory::System].map(StandardCategory::name);
     let mut first = None;
     for node in profile.stacks.ancestors(stack).skip(1) {
-        let frame = profile.stacks.frame[node.index()].index();
-        let Some(line) = frames.line[frame] else { continue };
-        let place = (frames.function[frame], line);
-        let category = frames.category[frame].map(|id| profile.string(profile.categories[id.index()].name));
-        if !category.is_some_and(|category| wrapper.contains(&category)) {
+        let frame = profile.stacks.frame[node.index()];
+        let Some(line) = frames.line[frame.index()] else { continue };
+        let place = (frames.function[frame.index()], line);
+        if !is_wrapper(profile, frame) {
             return Some(place);
         }
         first.get_or_insert(place);
     }
     first
+}
+
+/// The innermost frame that is in code of the user or of a dependency, or else the innermost one.
+pub(super) fn user_frame(profile: &Profile, stack: StackId) -> FrameId {
+    let frames = profile.stacks.ancestors(stack).map(|node| profile.stacks.frame[node.index()]);
+    let mut of_user = frames.filter(|frame| !is_wrapper(profile, *frame));
+    of_user.next().unwrap_or(profile.stacks.frame[stack.index()])
+}
+
+/// Whether `frame` is in what stands between a user's code and the kernel.
+fn is_wrapper(profile: &Profile, frame: FrameId) -> bool {
+    let wrapper = [StandardCategory::Std, StandardCategory::System, StandardCategory::Kernel];
+    let category = profile.frames.category[frame.index()];
+    let category = category.map(|id| profile.string(profile.categories[id.index()].name));
+    category.is_some_and(|category| wrapper.iter().any(|wrapper| wrapper.name() == category))
 }
 
 /// For each function its place with the most; of equal ones the first.

@@ -135,13 +135,19 @@ pub fn groups(profile: &Profile, values: &StackValues, by: GroupBy) -> GroupList
     GroupList { whole: values.whole(), rows: sorted(profile, rows) }
 }
 
-/// What `measure` counts in `selection`, by thread.
+/// What `measure` counts in `selection`, by thread: at the [stacks](super::stacks_through) that `kept` says; `None`: at all,
+/// and without one.
 ///
 /// # Errors
 /// When the samples of the selected threads can't be added up.
-pub fn thread_groups(profile: &Profile, selection: &Selection, measure: Measure) -> Result<GroupList, MeasureError> {
+pub fn thread_groups(
+    profile: &Profile,
+    selection: &Selection,
+    measure: Measure,
+    kept: Option<&[bool]>,
+) -> Result<GroupList, MeasureError> {
     let whole = StackValues::of(profile, selection, measure)?.whole();
-    let amounts = StackValues::of_threads(profile, selection, measure)?;
+    let amounts = StackValues::of_threads(profile, selection, measure, kept)?;
     let row = |(thread, amount)| GroupRow { key: GroupKey::Thread(thread), own: amount, total: amount };
     Ok(GroupList { whole, rows: sorted(profile, amounts.into_iter().map(row).collect()) })
 }
@@ -238,7 +244,7 @@ mod tests {
         fixture.sample(second, 1_000_000_000, None, Some(500_000));
         fixture.thread("idle", 3);
         let profile = fixture.finish();
-        let list = thread_groups(&profile, &Selection::default(), Measure::Cpu).expect("CPU time adds up");
+        let list = thread_groups(&profile, &Selection::default(), Measure::Cpu, None).expect("CPU time adds up");
         let rows: Vec<_> =
             list.rows.iter().map(|row| (row.key.name(&profile), row.own.value, row.total.samples)).collect();
         assert_eq!(rows, [("b".to_owned(), 3.5e6, 4), ("a".to_owned(), 2e6, 2)]);

@@ -2,7 +2,10 @@
 
 use std::ops::Deref;
 
+use rustc_hash::FxHashMap;
+
 use super::amount::Amount;
+use super::search::FunctionSet;
 use super::stack_values::StackValues;
 use super::tree::{Callee, Draft, GrowingTree, NodeId, Tree, by_total_then_name};
 use crate::model::{Profile, StackId};
@@ -50,10 +53,45 @@ impl<P: Deref<Target = Profile>> InvertedTree<P> {
             let entry = Entry { caller: waits.stack, amount: waits.amount };
             (Callee::Wait(values.wait_kinds[waits.kind]), entry)
         });
-        let mut grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
-        let tree = Tree::empty(values.whole());
-        let mut inverted = Self { profile, tree, state: Vec::new() };
-        inverted.add(None, &mut grouped);
+        let grouped: Vec<(Callee, Entry)> = samples.chain(waits).collect();
+        Self::with_roots(profile, values, grouped, |_, total| total)
+    }
+
+    /// The tree of who called `functions`: its roots are those, with all that was taken in them and below. Where several of
+    /// them, or one several times, are on a stack, the outermost counts, as in a [`callee_tree`](super::callee_tree). `own` is
+    /// what was taken in the functions themselves.
+    pub fn callers(profile: P, values: &StackValues, functions: &FunctionSet) -> Self {
+        let totals = values.totals(&profile.stacks);
+        let mut grouped: Vec<(Callee, Entry)> = Vec::new();
+        let mut own: FxHashMap<Callee, Amount> = FxHashMap::default();
+        // By stack, the function that it is below.
+        let mut roots: Vec<Option<Callee>> = Vec::with_capacity(totals.len());
+        for (row, total) in totals.iter().enumerate() {
+            let caller = profile.stacks.prefix[row];
+            let function = profile.leaf_function(StackId::new(row));
+            let is_member = functions.contains(function);
+            let above = caller.and_then(|caller| roots[caller.index()]);
+            if above.is_none() && is_member && total.samples > 0 {
+                grouped.push((Callee::Function(function), Entry { caller, amount: *total }));
+            }
+            let root = above.or_else(|| is_member.then_some(Callee::Function(function)));
+            if let Some(root) = root.filter(|_| is_member) {
+                *own.entry(root).or_default() += values.own[row];
+            }
+            roots.push(root);
+        }
+        Self::with_roots(profile, values, grouped, |callee, _| own.get(&callee).copied().unwrap_or_default())
+    }
+
+    /// `own`: what a root has of its own, of its total.
+    fn with_roots(
+        profile: P,
+        values: &StackValues,
+        mut roots: Vec<(Callee, Entry)>,
+        own: impl Fn(Callee, Amount) -> Amount,
+    ) -> Self {
+        let mut inverted = Self { profile, tree: Tree::empty(values.whole()), state: Vec::new() };
+        inverted.add(None, &mut roots, own);
         inverted
     }
 
@@ -69,7 +107,7 @@ impl<P: Deref<Target = Profile>> InvertedTree<P> {
     }
 
     /// Makes nodes of `grouped` by callee, and puts them below `parent`.
-    fn add(&mut self, parent: Option<NodeId>, grouped: &mut [(Callee, Entry)]) {
+    fn add(&mut self, parent: Option<NodeId>, grouped: &mut [(Callee, Entry)], own: impl Fn(Callee, Amount) -> Amount) {
         grouped.sort_unstable_by_key(|(callee, entry)| (order(*callee), entry.caller));
         let mut nodes: Vec<(Draft, State)> = Vec::new();
         for same in grouped.chunk_by(|left, right| left.0 == right.0) {
@@ -81,7 +119,7 @@ impl<P: Deref<Target = Profile>> InvertedTree<P> {
                 }
             }
             let total = same.iter().map(|(_, entry)| entry.amount).sum();
-            let own = if parent.is_none() { total } else { Amount::default() };
+            let own = own(same[0].0, total);
             let state = State { is_leaf: callers.is_empty(), callers };
             nodes.push((Draft { callee: same[0].0, parent: None, own, total }, state));
         }
@@ -116,7 +154,7 @@ impl<P: Deref<Target = Profile>> GrowingTree for InvertedTree<P> {
                 grouped.push((callee, Entry { caller, amount: entry.amount }));
             }
         }
-        self.add(Some(id), &mut grouped);
+        self.add(Some(id), &mut grouped, |_, _| Amount::default());
     }
 }
 

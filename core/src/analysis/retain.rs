@@ -4,18 +4,24 @@ use super::amount::Amount;
 use super::stack_values::StackValues;
 use crate::model::{FunctionId, Profile};
 
+/// For each stack whether a function on it `matches`.
+pub fn stacks_through(profile: &Profile, matches: impl Fn(FunctionId) -> bool) -> Vec<bool> {
+    let stacks = &profile.stacks;
+    // Callers stand before their callees.
+    let mut found: Vec<bool> = Vec::with_capacity(stacks.len());
+    for (prefix, frame) in stacks.prefix.iter().zip(&stacks.frame) {
+        let above = prefix.is_some_and(|prefix| found[prefix.index()]);
+        found.push(above || matches(profile.frames.function[frame.index()]));
+    }
+    found
+}
+
 impl StackValues {
     /// Keeps the values of stacks in which a function `matches`, anywhere. What has no stack goes too.
     ///
     /// Shares stay comparable: [`whole`](Self::whole) remains that of the selection, while `total` is what was kept.
     pub fn retain(&mut self, profile: &Profile, matches: impl Fn(FunctionId) -> bool) {
-        let stacks = &profile.stacks;
-        // Callers stand before their callees.
-        let mut kept: Vec<bool> = Vec::with_capacity(stacks.len());
-        for (prefix, frame) in stacks.prefix.iter().zip(&stacks.frame) {
-            let below = prefix.is_some_and(|prefix| kept[prefix.index()]);
-            kept.push(below || matches(profile.frames.function[frame.index()]));
-        }
+        let kept = stacks_through(profile, matches);
         for (own, kept) in self.own.iter_mut().zip(&kept) {
             if !kept {
                 *own = Amount::default();

@@ -72,7 +72,7 @@ impl StackValues {
         Self::add_up(profile, &threads, selection, (Measure::Samples, Unit::Samples))
     }
 
-    /// What `measure` counts in each thread of `selection`, whatever the stack.
+    /// What `measure` counts in each thread of `selection`: at the stacks that `kept` says; `None`: at all, and without one.
     ///
     /// # Errors
     /// When the samples of the selected threads can't be added up.
@@ -80,20 +80,25 @@ impl StackValues {
         profile: &Profile,
         selection: &Selection,
         measure: Measure,
+        kept: Option<&[bool]>,
     ) -> Result<Vec<(ThreadId, Amount)>, MeasureError> {
         let unit = unit_of(profile, &selected_threads(profile, selection), measure)?;
         let mask = selection.label_mask(profile);
+        let is_kept = |stack: Option<StackId>| is_kept(kept, stack);
         let amount_of = |id: ThreadId| {
             let thread = &profile.threads[id.index()];
             let mut amount = Amount::default();
             if measure != Measure::OffCpu {
                 let counted = Counted::of(profile, thread, measure, unit);
-                counted.visit(thread, selection, mask.as_deref(), |_, value, samples| {
-                    amount += Amount { value, samples };
+                counted.visit(thread, selection, mask.as_deref(), |stack, value, samples| {
+                    if is_kept(stack) {
+                        amount += Amount { value, samples };
+                    }
                 });
             }
             if counts_waits(measure, selection) {
-                let times = thread.waits.iter().map(|wait| selection.range.overlap(wait.start, wait.duration));
+                let waits = thread.waits.iter().filter(|wait| is_kept(wait.stack));
+                let times = waits.map(|wait| selection.range.overlap(wait.start, wait.duration));
                 times.filter(|time| time.0 != 0).for_each(|time| amount.add_one(to_float(time.0)));
             }
             (id, amount)
@@ -224,6 +229,11 @@ impl StackValues {
         self.waits = cells.into_iter().map(|((stack, kind), amount)| StackWaits { stack, kind, amount }).collect();
         self.waits.sort_unstable_by_key(|waits| (waits.stack, waits.kind));
     }
+}
+
+/// Whether what carries `stack` is meant, of the stacks that `kept` says; `None`: all, and what has none.
+pub(super) fn is_kept(kept: Option<&[bool]>, stack: Option<StackId>) -> bool {
+    kept.is_none_or(|kept| stack.is_some_and(|stack| kept[stack.index()]))
 }
 
 /// What the samples of one thread count.

@@ -216,7 +216,7 @@ fn wall(profile: &Profile) -> Option<Nanos> {
     }
 }
 
-fn cpu_of(thread: &Thread) -> Option<Nanos> {
+pub(super) fn cpu_of(thread: &Thread) -> Option<Nanos> {
     thread.usage.map(|usage| usage.cpu).or_else(|| thread.sampled_cpu())
 }
 
@@ -273,7 +273,7 @@ const SHORT_WAIT_PERIODS: i64 = 2;
 
 /// What the kernel counted of a thread's waits beyond those that were seen: time that it neither used a CPU, nor queued for
 /// one, nor was held.
-fn short_waits(profile: &Profile, thread: &Thread) -> Option<ShortWaits> {
+pub(super) fn short_waits(profile: &Profile, thread: &Thread) -> Option<ShortWaits> {
     let usage = thread.usage.as_ref()?;
     let (mut seen, mut away) = (0, usage.cpu + usage.run_queue_wait + usage.stopped.unwrap_or_default());
     for wait in thread.waits.iter().filter(|wait| wait.reason != WaitReason::Runnable) {

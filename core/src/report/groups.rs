@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::found::{Found, write_found};
 use super::json::{Row, document};
 use super::label::known_path;
 use super::number::{count, format_percent, headline};
@@ -11,7 +12,8 @@ use super::top::{is_guess, plus_minus, write_stackless};
 use crate::analysis::{CrateGroup, GroupKey, GroupList, GroupRow};
 use crate::model::{CategoryId, Profile, SourceId};
 
-/// Writes the first `most` groups of `list`, each of which is a `thing`, as in "crate".
+/// Writes the first `most` groups of `list`, each of which is a `thing`, as in "crate"; of what a search left if one `found`
+/// something.
 ///
 /// # Errors
 /// Those of `out`.
@@ -19,14 +21,15 @@ pub fn write_groups(
     out: &mut dyn fmt::Write,
     profile: &Profile,
     list: &GroupList,
-    thing: &str,
-    most: usize,
+    found: Option<Found<'_>>,
+    (thing, most): (&str, usize),
     style: Style,
 ) -> fmt::Result {
     writeln!(out, "{}", headline(profile, &list.whole))?;
+    write_found(out, found, &list.whole)?;
     if list.rows.is_empty() {
         writeln!(out, "No {thing} was seen.")?;
-        return write_stackless(out, &list.whole);
+        return write_stackless(out, found, &list.whole);
     }
     let header = TableRow {
         numbers: ["self", "±95 %", "total"].map(str::to_owned).to_vec(),
@@ -43,13 +46,13 @@ pub fn write_groups(
     }
     let is_thread = |row: &GroupRow| matches!(row.key, GroupKey::Thread(_));
     // What was seen without a stack was seen on a thread all the same.
-    if list.rows.iter().any(is_thread) { Ok(()) } else { write_stackless(out, &list.whole) }
+    if list.rows.iter().any(is_thread) { Ok(()) } else { write_stackless(out, found, &list.whole) }
 }
 
 /// The first `most` groups of `list` as JSON.
-pub fn groups_json(profile: &Profile, list: &GroupList, most: usize) -> String {
+pub fn groups_json(profile: &Profile, list: &GroupList, found: Option<Found<'_>>, most: usize) -> String {
     let rows = list.rows.iter().take(most).map(|row| json_row(profile, list, row));
-    document(&list.whole, list.rows.len() <= most, rows.collect())
+    document(&list.whole, found, list.rows.len() <= most, rows.collect())
 }
 
 fn table_row(profile: &Profile, list: &GroupList, row: &GroupRow) -> TableRow {

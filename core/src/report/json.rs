@@ -1,22 +1,23 @@
 //! Lists and trees as JSON.
 //!
-//! Both have the shape `{unit, total, without_stack, complete, rows: […]}`: `total` is what shares are of,
-//! `without_stack` the part of it that no row has, `complete` says whether rows were left out. A row is `{name, module,
-//! file, line, crate, version, category, full_name, self, total, self_percent, total_percent, samples, self_interval}`;
-//! what is not known, or differs within a group, is `null`. Amounts are integers in `unit` (fractions only where it is no
-//! time and a file's weights have some), percentages have two decimals. Rows of a tree also have `depth` and `parent`,
-//! the index of the row that they belong below, and come in the order of the text: flat, because call trees can be
-//! deeper than JSON readers like.
+//! Both have the shape `{unit, total, without_stack, found, complete, rows: […]}`: `total` is what shares are of,
+//! `without_stack` the part of it that no row has, `found` the part that a search left, `complete` says whether rows were left
+//! out. A row is `{name, module, file, line, crate, version, category, full_name, self, total, self_percent, total_percent,
+//! samples, self_interval, total_interval}`; what is not known, or differs within a group, is `null`. Amounts are integers
+//! in `unit` (fractions only where it is no time and a file's weights have some), percentages have two decimals. Rows of a
+//! tree also have `depth` and `parent`, the index of the row that they belong below, and come in the order of the text:
+//! flat, because call trees can be deeper than JSON readers like.
 
 use serde::{Serialize, Serializer};
 
+use super::found::Found;
 use super::label::Labels;
 use super::outline::{Outline, TreeLimits};
 use crate::analysis::{Amount, Callee, FunctionList, GrowingTree, Unit, Whole};
 use crate::model::Profile;
 
 /// The first `most` functions of `list` as JSON.
-pub fn top_json(profile: &Profile, list: &FunctionList, most: usize) -> String {
+pub fn top_json(profile: &Profile, list: &FunctionList, found: Option<Found<'_>>, most: usize) -> String {
     let labels = Labels::of(profile);
     let rows = list.rows.iter().take(most).map(|row| {
         let line = row.hottest.map(|hot| hot.line);
@@ -26,11 +27,16 @@ pub fn top_json(profile: &Profile, list: &FunctionList, most: usize) -> String {
             None => own,
         }
     });
-    document(&list.whole, list.rows.len() <= most, rows.collect())
+    document(&list.whole, found, list.rows.len() <= most, rows.collect())
 }
 
 /// What `limits` leave of `tree` as JSON.
-pub fn tree_json(profile: &Profile, tree: &mut dyn GrowingTree, limits: TreeLimits) -> String {
+pub fn tree_json(
+    profile: &Profile,
+    tree: &mut dyn GrowingTree,
+    found: Option<Found<'_>>,
+    limits: TreeLimits,
+) -> String {
     let outline = Outline::of(tree, limits);
     let tree = tree.tree();
     let labels = Labels::of(profile);
@@ -41,7 +47,7 @@ pub fn tree_json(profile: &Profile, tree: &mut dyn GrowingTree, limits: TreeLimi
             ..Row::of(&labels, &tree.whole, node.callee, None, node.own, node.total)
         }
     });
-    document(&tree.whole, !outline.cut && outline.small == 0, rows.collect())
+    document(&tree.whole, found, !outline.cut && outline.small == 0, rows.collect())
 }
 
 #[derive(Serialize)]
@@ -49,6 +55,7 @@ struct Document<'a> {
     unit: &'a str,
     total: Number,
     without_stack: Number,
+    found: Option<Number>,
     complete: bool,
     rows: Vec<Row<'a>>,
 }
@@ -72,6 +79,8 @@ pub(super) struct Row<'a> {
     samples: u64,
     /// 95 % interval of `self_percent`.
     self_interval: Option<[f64; 2]>,
+    /// 95 % interval of `total_percent`.
+    total_interval: Option<[f64; 2]>,
     #[serde(flatten)]
     place: Option<Place>,
 }
@@ -99,7 +108,10 @@ impl<'a> Row<'a> {
 
     /// A row of which only the name is known, and its amounts.
     pub(super) fn bare(name: std::borrow::Cow<'a, str>, whole: &Whole, own: Amount, total: Amount) -> Self {
-        let interval = whole.interval(own.value);
+        let interval = |value| {
+            let interval = whole.interval(value)?;
+            Some([interval.low, interval.high].map(|end| two_decimals(end * 100.0)))
+        };
         Self {
             name,
             module: None,
@@ -114,17 +126,19 @@ impl<'a> Row<'a> {
             self_percent: two_decimals(whole.percent(own.value)),
             total_percent: two_decimals(whole.percent(total.value)),
             samples: total.samples,
-            self_interval: interval.map(|interval| [interval.low, interval.high].map(|end| two_decimals(end * 100.0))),
+            self_interval: interval(own.value),
+            total_interval: interval(total.value),
             place: None,
         }
     }
 }
 
-pub(super) fn document(whole: &Whole, complete: bool, rows: Vec<Row<'_>>) -> String {
+pub(super) fn document(whole: &Whole, found: Option<Found<'_>>, complete: bool, rows: Vec<Row<'_>>) -> String {
     to_json(&Document {
         unit: whole.unit.name(),
         total: Number::of(whole, whole.total.value),
-        without_stack: Number::of(whole, whole.stackless.value),
+        without_stack: Number::of(whole, if found.is_some() { 0.0 } else { whole.stackless.value }),
+        found: found.map(|found| Number::of(whole, found.amount.value)),
         complete,
         rows,
     })

@@ -43,6 +43,12 @@ pub fn format_percent(percent: f64) -> String {
     format!("{percent:.1} %")
 }
 
+/// A limit in percent, with the digits that tell it from 0: `0.5 %`, `0.004 %`.
+pub(super) fn format_limit(percent: f64) -> String {
+    let decimals = if percent >= 0.1 || percent <= 0.0 { 1 } else { 3 };
+    format!("{percent:.decimals$} %")
+}
+
 /// A number of things: `1 thread`, `8 threads`.
 pub(super) fn count(number: u64, thing: &str) -> String {
     match (number, thing.strip_suffix("ss").or(thing.strip_suffix("ch")), thing.strip_suffix('y')) {
@@ -129,5 +135,6 @@ mod tests {
         assert_eq!(count(1, "process"), "1 process");
         assert_eq!(count(2, "process"), "2 processes");
         assert_eq!(count(0, "library"), "0 libraries");
+        assert_eq!([0.5, 0.04, 0.0].map(format_limit), ["0.5 %", "0.040 %", "0.0 %"]);
     }
 }

@@ -3,11 +3,14 @@
 use serde_json::Value;
 
 use super::{
-    InfoSource, Style, SummaryLines, TreeDirection, TreeLimits, groups_json, info_json, top_json, tree_json,
-    write_groups, write_info, write_summary, write_top, write_tree,
+    Found, InfoSource, Style, SummaryLines, TreeDirection, TreeLimits, groups_json, info_json, threads_json, top_json,
+    tree_json, waits_json, write_groups, write_info, write_summary, write_threads, write_top, write_tree, write_waits,
 };
 use crate::analysis::fixture::Fixture;
-use crate::analysis::{GroupBy, InvertedTree, Measure, Selection, StackValues, call_tree, functions, groups};
+use crate::analysis::{
+    GroupBy, InvertedTree, Measure, Selection, StackValues, call_tree, callee_tree, functions, functions_named, groups,
+    thread_list, wait_list,
+};
 use crate::model::{
     ExitStatus, Frame, Function, Nanos, OsId, Process, ProcessId, Profile, Quality, ThreadUsage, Time, Values, Warning,
     WeightUnit,
@@ -65,21 +68,21 @@ fn values(profile: &Profile, measure: Measure) -> StackValues {
 
 fn top(profile: &Profile, most: usize, style: Style) -> String {
     let mut text = String::new();
-    write_top(&mut text, profile, &functions(profile, &values(profile, Measure::Cpu)), most, style).unwrap();
+    write_top(&mut text, profile, &functions(profile, &values(profile, Measure::Cpu)), None, most, style).unwrap();
     text
 }
 
 fn tree(profile: &Profile, measure: Measure, limits: TreeLimits, style: Style) -> String {
     let mut text = String::new();
     let mut tree = call_tree(profile, &values(profile, measure));
-    write_tree(&mut text, profile, &mut tree, TreeDirection::TopDown, limits, style).unwrap();
+    write_tree(&mut text, profile, &mut tree, None, (TreeDirection::TopDown, limits), style).unwrap();
     text
 }
 
 fn inverted(profile: &Profile, measure: Measure, limits: TreeLimits, style: Style) -> String {
     let mut text = String::new();
     let mut tree = InvertedTree::new(profile, &values(profile, measure));
-    write_tree(&mut text, profile, &mut tree, TreeDirection::Inverted, limits, style).unwrap();
+    write_tree(&mut text, profile, &mut tree, None, (TreeDirection::Inverted, limits), style).unwrap();
     text
 }
 
@@ -149,7 +152,8 @@ fn functions_that_read_the_same_are_told_apart() {
 
 fn by(profile: &Profile, by: GroupBy, thing: &str, most: usize) -> String {
     let mut text = String::new();
-    write_groups(&mut text, profile, &groups(profile, &values(profile, Measure::Cpu), by), thing, most, WIDE).unwrap();
+    write_groups(&mut text, profile, &groups(profile, &values(profile, Measure::Cpu), by), None, (thing, most), WIDE)
+        .unwrap();
     text
 }
 
@@ -175,7 +179,8 @@ fn groups_of_code() {
         |37.0 % in 4 more categories",
     );
     assert_eq!(by(&profile, GroupBy::Category, "category", 1), categories);
-    let json = parse(&groups_json(&profile, &groups(&profile, &values(&profile, Measure::Cpu), GroupBy::Crate), 1));
+    let json =
+        parse(&groups_json(&profile, &groups(&profile, &values(&profile, Measure::Cpu), GroupBy::Crate), None, 1));
     assert_eq!((&json["complete"], &json["total"]), (&false.into(), &100_000_000.into()));
     let row = &json["rows"][0];
     let expected = ["memchr 1.0", "memchr", "1.0"].map(Value::from);
@@ -366,7 +371,7 @@ fn json_rows_add_up() {
     fixture.sample(main, 2_000_000_000, None, Some(77));
     let profile = fixture.finish();
 
-    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), usize::MAX));
+    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), None, usize::MAX));
     let rows = json["rows"].as_array().unwrap();
     assert_eq!((&json["unit"], &json["complete"]), (&"ns".into(), &true.into()));
     assert_eq!(json["total"], 100_000_077);
@@ -377,12 +382,12 @@ fn json_rows_add_up() {
         rows[0].to_string(),
         r#"{"category":"Dependency","crate":"memchr","file":"src/memchr.rs","full_name":null,"line":412,"#.to_owned()
             + r#""module":"demo","name":"memchr::memmem::find","samples":63,"self":63000000,"#
-            + r#""self_interval":[53.22,71.82],"self_percent":63.0,"total":63000000,"total_percent":63.0,"#
+            + r#""self_interval":[53.22,71.82],"self_percent":63.0,"total":63000000,"total_interval":[53.22,71.82],"total_percent":63.0,"#
             + r#""version":"1.0"}"#
     );
 
     let mut tree = call_tree(&profile, &values(&profile, Measure::Wall));
-    let json = parse(&tree_json(&profile, &mut tree, TreeLimits::NONE));
+    let json = parse(&tree_json(&profile, &mut tree, None, TreeLimits::NONE));
     let rows = json["rows"].as_array().unwrap();
     let total = json["total"].as_i64().unwrap();
     assert_eq!(total, 1_600_000_077);
@@ -451,7 +456,7 @@ fn nothing_recorded_is_said_not_divided_by() {
         (&json["rooted_percent"], &json["duration_ns"], &json["lost"]),
         (&Value::Null, &Value::Null, &Value::Null)
     );
-    let json = parse(&top_json(&empty, &functions(&empty, &values(&empty, Measure::Cpu)), 5));
+    let json = parse(&top_json(&empty, &functions(&empty, &values(&empty, Measure::Cpu)), None, 5));
     assert_eq!((&json["total"], &json["rows"]), (&0.into(), &Value::Array(Vec::new())));
 
     let mut fixture = Fixture::new();
@@ -500,7 +505,7 @@ fn deep_stacks_and_long_names_fit() {
     assert_eq!(text.lines().count(), 100_001 + 2);
     assert!(text.lines().all(|line| line.chars().count() <= 50));
     let mut whole_tree = call_tree(&profile, &values(&profile, Measure::Cpu));
-    let json = parse(&tree_json(&profile, &mut whole_tree, TreeLimits::NONE));
+    let json = parse(&tree_json(&profile, &mut whole_tree, None, TreeLimits::NONE));
     assert_eq!(json["rows"][100_000]["depth"], 100_000);
     all(&profile);
 }
@@ -514,7 +519,7 @@ fn names_stay_on_their_line() {
     assert!(top(&profile, 5, WIDE).contains("evil\\nrow\\u{1b}[2J"));
     let plain: String = all(&profile).replace("\x1b[2m", "").replace("\x1b[1m", "").replace("\x1b[0m", "");
     assert!(!plain.contains('\x1b'));
-    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), 5));
+    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), None, 5));
     assert_eq!(json["rows"][0]["name"], "evil\nrow\x1b[2J", "JSON has the name as it is");
 }
 
@@ -528,7 +533,7 @@ fn weights_of_other_tools_keep_their_fractions() {
     }
     fixture.builder.thread_mut(thread).samples.weight = Values::Float(vec![0.5, 0.25, 1.0]);
     let profile = fixture.finish();
-    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), 5));
+    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Cpu)), None, 5));
     assert_eq!((&json["unit"], &json["total"]), (&"samples".into(), &1.75.into()));
     assert!(top(&profile, 5, WIDE).starts_with("3 samples of weight 1.75\n"));
     all(&profile);
@@ -558,4 +563,115 @@ fn a_program_that_ended_before_the_first_look_has_no_samples_and_is_told_why() {
     let busy = fixture.finish();
     assert!(top(&busy, 5, WIDE).starts_with("CPU time 4.00 ms in 3 samples\n"), "{}", top(&busy, 5, WIDE));
     assert!(!summary(&busy, WIDE).contains("No samples"));
+}
+
+#[test]
+fn a_search_says_what_it_left() {
+    let profile = demo().finish();
+    let mut values = values(&profile, Measure::Cpu);
+    values.retain(&profile, |id| profile.string(profile.functions.name[id.index()]).contains("memmem"));
+    let found = Some(Found { text: "memmem", amount: values.total });
+    let expected = lines(
+        r"
+        |CPU time 100 ms in 100 samples
+        |63.0 % of it in stacks with `memmem`: 63.0 ms in 63 samples
+        |  self  ±95 %   total  function                           hottest line
+        |63.0 %    9.3  63.0 %  memchr::memmem::find (memchr 1.0)  src/memchr.rs:412",
+    );
+    let mut text = String::new();
+    write_top(&mut text, &profile, &functions(&profile, &values), found, 5, WIDE).unwrap();
+    assert_eq!(text, expected);
+    let json = parse(&top_json(&profile, &functions(&profile, &values), found, 5));
+    assert_eq!((&json["total"], &json["found"]), (&100_000_000.into(), &63_000_000.into()));
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(5), "with their callers");
+}
+
+#[test]
+fn callers_and_callees_stand_around_a_function() {
+    let profile = demo().finish();
+    let values = values(&profile, Measure::Wall);
+    let functions = functions_named(&profile, &values, "work").expect("there is one");
+    let mut text = String::new();
+    let limits = TreeLimits { min_percent: 0.0, max_rows: 9 };
+    let mut callees = callee_tree(&profile, &values, &functions);
+    write_tree(&mut text, &profile, &mut callees, None, (TreeDirection::TopDown, limits), WIDE).unwrap();
+    let mut callers = InvertedTree::callers(&profile, &values, &functions);
+    write_tree(&mut text, &profile, &mut callers, None, (TreeDirection::Inverted, limits), WIDE).unwrap();
+    let expected = lines(
+        r"
+        |CPU time and waits 1.60 s
+        |total   self  function
+        |5.0 %  1.2 %  work
+        |3.8 %  3.8 %    memchr::memmem::find (memchr 1.0)
+        |CPU time and waits 1.60 s
+        |share  function, below it its callers
+        |5.0 %  work
+        |5.0 %  ↰ main
+        |5.0 %  ↰ _start",
+    );
+    assert_eq!(text, expected);
+    let json = parse(&tree_json(&profile, &mut callers, None, limits));
+    assert_eq!((&json["rows"][0]["self"], &json["rows"][0]["total"]), (&20_000_000.into(), &80_000_000.into()));
+}
+
+#[test]
+fn waits_by_what_for_and_by_whom() {
+    let mut fixture = demo();
+    let main = crate::model::ThreadId::new(0);
+    for start in [5, 6] {
+        fixture.wait(main, start * 1_000_000_000, 20_000_000, None, "read");
+    }
+    let profile = fixture.finish();
+    let list = wait_list(&profile, &Selection::default(), None);
+    let expected = lines(
+        r"
+        |Time waited 1.54 s in 4 waits
+        |   time   share  waits  longest  what, by whom
+        | 1.00 s  64.9 %      1   1.00 s  [wait] futex
+        | 1.00 s  64.9 %      1   1.00 s    main
+        | 540 ms  35.1 %      3   500 ms  [wait] read
+        | 500 ms  32.5 %      1   500 ms    main
+        |40.0 ms   2.6 %      2  20.0 ms    (no stack)",
+    );
+    let mut text = String::new();
+    write_waits(&mut text, &profile, &list, 5, WIDE).unwrap();
+    assert_eq!(text, expected);
+    let json = parse(&waits_json(&profile, &list, 1));
+    assert_eq!((&json["total"], &json["waits"], &json["complete"]), (&1_540_000_000.into(), &4.into(), &false.into()));
+    let row = &json["rows"][0];
+    assert_eq!((&row["name"], &row["syscall"]), (&"[wait] futex".into(), &"futex".into()));
+    assert_eq!((&row["longest_start"], &row["tid"]), (&200_000_000.into(), &100.into()));
+    assert_eq!((&row["functions"][0]["name"], &row["functions"][0]["line"]), (&"main".into(), &9.into()));
+    text.clear();
+    write_waits(&mut text, &profile, &list, 1, WIDE).unwrap();
+    assert!(text.ends_with("\n540 ms for 1 more thing\n"), "{text}");
+}
+
+#[test]
+fn threads_with_what_they_did() {
+    let profile = demo().finish();
+    let list = thread_list(&profile, &Selection::default(), None);
+    let expected = lines(
+        r"
+        |2 threads, CPU time 101 ms, 100 samples, waited 1.50 s
+        |CPU time     user   kernel  samples  waits  waited  PID/TID  thread  waited most for
+        |  101 ms  80.0 ms  20.0 ms      100      2  1.50 s  100/100  demo    [wait] futex 1.00 s
+        |                                  0                 100/101  idle",
+    );
+    let mut text = String::new();
+    write_threads(&mut text, &profile, &list, 20, WIDE).unwrap();
+    assert_eq!(text, expected);
+    let json = parse(&threads_json(&profile, &list, 1));
+    assert_eq!((&json["total"], &json["complete"]), (&101_000_000.into(), &false.into()));
+    let row = &json["rows"][0];
+    assert_eq!(
+        (&row["user"], &row["waited"], &row["longest_wait"]),
+        (&80_000_000.into(), &1_500_000_000.into(), &1_000_000_000.into())
+    );
+    assert_eq!(row["waited_for"][1]["name"], "[wait] read");
+    let empty = Fixture::new().finish();
+    text.clear();
+    write_threads(&mut text, &empty, &thread_list(&empty, &Selection::default(), None), 20, WIDE).unwrap();
+    write_waits(&mut text, &empty, &wait_list(&empty, &Selection::default(), None), 20, WIDE).unwrap();
+    assert_eq!(text, "0 threads, 0 samples\nTime waited 0 ns in 0 waits\n");
 }

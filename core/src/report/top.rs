@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::found::{Found, write_found};
 use super::label::Labels;
 use super::number::{count, format_percent, headline};
 use super::style::Style;
@@ -12,7 +13,7 @@ use crate::model::Profile;
 /// With fewer samples than this a share is hardly more than a guess.
 const FEW_SAMPLES: u64 = 10;
 
-/// Writes the first `most` functions of `list`.
+/// Writes the first `most` functions of `list`, which are those that a search left if one `found` something.
 ///
 /// # Errors
 /// Those of `out`.
@@ -20,13 +21,15 @@ pub fn write_top(
     out: &mut dyn fmt::Write,
     profile: &Profile,
     list: &FunctionList,
+    found: Option<Found<'_>>,
     most: usize,
     style: Style,
 ) -> fmt::Result {
     writeln!(out, "{}", headline(profile, &list.whole))?;
+    write_found(out, found, &list.whole)?;
     if hot_rows(list).next().is_none() {
         writeln!(out, "No function was seen.")?;
-        return write_stackless(out, &list.whole);
+        return write_stackless(out, found, &list.whole);
     }
     let labels = Labels::of(profile);
     write_functions(out, &labels, list, most, style)?;
@@ -36,7 +39,7 @@ pub fn write_top(
         let share = format_percent(list.whole.percent(rest().map(|row| row.own.value).sum()));
         writeln!(out, "{share} in {}", count(more, "more function"))?;
     }
-    write_stackless(out, &list.whole)
+    write_stackless(out, found, &list.whole)
 }
 
 /// Writes the table of the first `most` functions alone.
@@ -94,8 +97,9 @@ pub fn is_guess(whole: &Whole, samples: u64) -> bool {
 }
 
 /// Says how much is not in the list or tree because it has no stack.
-pub(super) fn write_stackless(out: &mut dyn fmt::Write, whole: &Whole) -> fmt::Result {
-    if whole.stackless.value == 0.0 {
+pub(super) fn write_stackless(out: &mut dyn fmt::Write, found: Option<Found<'_>>, whole: &Whole) -> fmt::Result {
+    // What a search found has one.
+    if whole.stackless.value == 0.0 || found.is_some() {
         return Ok(());
     }
     writeln!(out, "{} was seen without a stack", format_percent(whole.percent(whole.stackless.value)))

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use super::found::{Found, write_found};
 use super::label::Labels;
-use super::number::{count, format_percent, headline};
+use super::number::{count, format_limit, format_percent, headline};
 use super::outline::{Outline, OutlineRow, TreeLimits};
 use super::style::Style;
 use super::table::{Name, TableRow, tell_apart, write_table};
@@ -35,16 +36,17 @@ pub fn write_tree(
     out: &mut dyn fmt::Write,
     profile: &Profile,
     tree: &mut dyn GrowingTree,
-    direction: TreeDirection,
-    limits: TreeLimits,
+    found: Option<Found<'_>>,
+    (direction, limits): (TreeDirection, TreeLimits),
     style: Style,
 ) -> fmt::Result {
     let outline = Outline::of(tree, limits);
     let tree = tree.tree();
     writeln!(out, "{}", headline(profile, &tree.whole))?;
+    write_found(out, found, &tree.whole)?;
     if tree.is_empty() {
         writeln!(out, "No function was seen.")?;
-        return write_stackless(out, &tree.whole);
+        return write_stackless(out, found, &tree.whole);
     }
     let labels = Labels::of(profile);
     let (titles, name) = match direction {
@@ -67,10 +69,10 @@ pub fn write_tree(
         writeln!(out, "… and more: only the first {} are shown", count(rows.len() as u64, "row"))?;
     }
     if outline.small > 0 {
-        let limit = format_percent(limits.min_percent);
+        let limit = format_limit(limits.min_percent);
         writeln!(out, "{} below {limit} not shown", count(outline.small, "branch"))?;
     }
-    write_stackless(out, &tree.whole)
+    write_stackless(out, found, &tree.whole)
 }
 
 fn table_row(labels: &Labels<'_>, tree: &Tree, row: OutlineRow, direction: TreeDirection, deepest: usize) -> TableRow {

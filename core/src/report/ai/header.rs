@@ -155,7 +155,7 @@ fn time(profile: &Profile, range: TimeRange) -> String {
 
 /// `8 of 12, busiest first: main (tid 10) 31.2 %, …`
 fn threads(profile: &Profile, values: &StackValues, selection: &Selection) -> Result<String, MeasureError> {
-    let mut amounts = StackValues::of_threads(profile, selection, values.measure)?;
+    let mut amounts = StackValues::of_threads(profile, selection, values.measure, None)?;
     let all = profile.threads.len();
     let chosen = if amounts.len() == all { format!("all {all}") } else { format!("{} of {all}", amounts.len()) };
     amounts.retain(|(_, amount)| amount.samples > 0);
