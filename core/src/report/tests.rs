@@ -423,7 +423,7 @@ fn times_are_whole_nanoseconds_in_json() {
     // A double near 2.09 of which a million is not quite a whole number.
     samples.weight = Values::Float(vec![2.09_f64.next_down()]);
     let profile = fixture.finish();
-    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Weights)), 1));
+    let json = parse(&top_json(&profile, &functions(&profile, &values(&profile, Measure::Weights)), None, 1));
     assert_eq!((&json["total"], &json["rows"][0]["self"]), (&2_090_000.into(), &2_090_000.into()));
 }
 

@@ -44,8 +44,9 @@ fn factor(unit: &str) -> f64 {
 /// Both texts, with all nodes, say the tree of `values`.
 fn assert_says_tree(profile: &Profile, values: &StackValues, what: &str) {
     let expected = plain::tree(profile, values);
-    let json: Value = serde_json::from_str(&tree_json(profile, &mut call_tree(profile, values), TreeLimits::NONE))
-        .expect("the report's JSON");
+    let json: Value =
+        serde_json::from_str(&tree_json(profile, &mut call_tree(profile, values), None, TreeLimits::NONE))
+            .expect("the report's JSON");
     for form in FORMS {
         let text = text(profile, values, all(form)).expect("a text");
         let read = Text::of(&text);
@@ -106,7 +107,7 @@ fn the_texts_say_the_call_tree_of_slices() {
 fn the_hottest_functions_are_those_of_the_report() {
     let profile = read("gecko/samply-0.13-c-threads.json.gz");
     let values = values(&profile, default_measure(&profile));
-    let json: Value = serde_json::from_str(&top_json(&profile, &functions(&profile, &values), 10)).expect("JSON");
+    let json: Value = serde_json::from_str(&top_json(&profile, &functions(&profile, &values), None, 10)).expect("JSON");
     let read = Text::of(&text(&profile, &values, all(AiForm::Lines)).expect("a text"));
     let expected: Vec<(f64, &str)> = json["rows"]
         .as_array()
