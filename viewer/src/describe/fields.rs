@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn templates_are_filled_in() {
-        let fill = |template: &str| filled_in(template, |key| key.to_uppercase());
+        let fill = |template: &str| filled_in(template, str::to_uppercase);
         assert_eq!(fill("{a} – {b.c}!"), "A – B.C!");
         assert_eq!([fill("plain"), fill("{open"), fill("}{}"), fill("")], ["plain", "{open", "}", ""]);
     }

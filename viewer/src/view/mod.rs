@@ -248,7 +248,7 @@ impl Viewer {
             Command::Open => self.dialog = Some(Dialog::open_file()),
             Command::Palette => self.dialog = Some(Dialog::palette()),
             Command::Warnings if self.document().is_some() => {
-                self.dialog = Some(Dialog::Warnings(WarningList::default()))
+                self.dialog = Some(Dialog::Warnings(WarningList::default()));
             }
             Command::ShowKeys => self.dialog = Some(Dialog::Keys),
             Command::Cancel if self.dialog.is_some() => self.dialog = None,

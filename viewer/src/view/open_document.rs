@@ -169,7 +169,11 @@ impl OpenDocument {
     fn turn(&mut self, jobs: &Jobs) {
         match self.faces.turn_to(&self.state.selection().transforms, jobs) {
             Turn::None | Turn::Working => {}
-            Turn::Turned => self.panels.iter_mut().for_each(|panel| panel.forget_stacks()),
+            Turn::Turned => {
+                for panel in &mut self.panels {
+                    panel.forget_stacks();
+                }
+            }
             // Without it, what was shown is right.
             Turn::Failed => self.state.undo(),
         }
@@ -411,7 +415,7 @@ impl OpenDocument {
         let mut pointed = None;
         let Self { faces, panels, row_bottoms, .. } = self;
         let Face { document, analyses } = faces.shown();
-        let (tabs, document) = (tabs_of(document), &*document);
+        let (tabs, document) = (tabs_of(document), document);
         let mut context = PanelContext {
             document,
             selection,
