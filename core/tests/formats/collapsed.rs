@@ -311,7 +311,7 @@ fn odd_numbers_are_told() {
 #[test]
 fn sums_without_a_stack_count_where_there_are_no_times() {
     let untimed = fixtures::read("speedscope/out-of-order-events.json").expect("it can be read").profile;
-    assert_eq!(written(&untimed), "A 3\n[no stack] 2\n");
+    assert_eq!(written(&untimed), "A 1\nB;A 1\nB;A;A 1\n[no stack] 2\n");
 }
 
 #[test]

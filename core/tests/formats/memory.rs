@@ -91,6 +91,22 @@ const CASES: &[Case] = &[
         fill(&mut text, |text, index| _ = write!(text, "{}{thread}", comma(index)));
         (text + "]}").into_bytes()
     }),
+    ("Firefox: empty strings", 4, || {
+        let head = r#"{"meta":{"version":27,"preprocessedProfileVersion":64,"interval":1},"threads":[],"shared":{"stringArray":["#;
+        let mut text = String::from(head);
+        while text.len() < 5 * SIZE {
+            text.push_str(if text.len() == head.len() { "\"\"" } else { ",\"\"" });
+        }
+        (text + "]}}").into_bytes()
+    }),
+    ("Firefox, raw: empty strings", 4, || {
+        let head = r#"{"meta":{"version":27,"interval":1},"libs":[],"threads":[{"name":"","markers":{"schema":{},"data":[]},"samples":{"schema":{},"data":[]},"stackTable":{"schema":{},"data":[]},"frameTable":{"schema":{},"data":[]},"stringTable":["#;
+        let mut text = String::from(head);
+        while text.len() < 5 * SIZE {
+            text.push_str(if text.len() == head.len() { "\"\"" } else { ",\"\"" });
+        }
+        (text + "]}]}").into_bytes()
+    }),
     ("Chrome: a thread an event", 4, || {
         let mut text = String::from("[");
         fill(&mut text, |text, index| {

@@ -331,6 +331,7 @@ fn the_column_that_is_asked_for_is_written() {
 
 /// A look at all threads for each of them would take minutes.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test of how long it takes has a clock")]
 fn many_threads_take_linear_time() {
     let mut builder = ProfileBuilder::with_standard_categories();
     let process = process(&mut builder, 1);

@@ -272,7 +272,7 @@ impl<'a> Collector<'a> {
             ..FuncTable::default()
         };
         let tables = Tables {
-            string_array: Some(self.strings),
+            string_array: Some(self.strings.into()),
             stack_table: Some(StackTable {
                 length: length(self.stack_frame.len()),
                 frame: Some(self.stack_frame),
@@ -317,7 +317,7 @@ impl<'a> SourceColumns<'a> {
         Sources {
             length: Some(Wide(u64::try_from(self.filename.len()).ok())),
             filename: Some(self.filename),
-            id: Some(self.id),
+            id: Some(self.id.into()),
             start_line: Some(self.start_line),
             start_column: Some(self.start_column),
             source_map_url: Some(self.source_map_url),

@@ -381,9 +381,9 @@ impl<'a> AllocationColumns<'a> {
             ..Allocations::default()
         };
         if is_js {
-            table.class_name = Some(self.class_name);
-            table.type_name = Some(self.type_name);
-            table.coarse_type = Some(self.coarse_type);
+            table.class_name = Some(self.class_name.into());
+            table.type_name = Some(self.type_name.into());
+            table.coarse_type = Some(self.coarse_type.into());
             table.in_nursery = Some(self.in_nursery);
         } else if self.has_address {
             table.memory_address = Some(self.memory_address);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::schema::{Fields, Id, JsTracer, Meta, PausedRange, Payload, Real, Row, Str, Wide};
+use super::super::schema::{Fields, Id, JsTracer, Meta, PausedRange, Payload, Real, Row, Str, Strings, Wide};
 use super::table::{Table, rows};
 
 /// The process that wrote the file, or one of its children.
@@ -34,7 +34,7 @@ pub(super) struct Process<'a> {
     #[serde(borrow, default)]
     pub sources: Option<Table<Source<'a>>>,
     #[serde(borrow, default)]
-    pub js_tracer_dictionary: Option<Vec<Str<'a>>>,
+    pub js_tracer_dictionary: Option<Strings<'a>>,
     #[serde(borrow, default)]
     pub profiling_log: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -96,7 +96,7 @@ pub(super) struct Thread<'a> {
     #[serde(borrow)]
     pub markers: Table<Marker<'a>>,
     #[serde(borrow)]
-    pub string_table: Vec<Str<'a>>,
+    pub string_table: Strings<'a>,
     #[serde(borrow, default)]
     pub js_tracer_events: Option<JsTracer<'a>>,
     #[serde(borrow, default, rename = "eTLD+1")]

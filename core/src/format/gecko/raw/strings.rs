@@ -3,18 +3,18 @@
 
 use std::cell::Cell;
 
-use super::super::schema::{Row, Str};
+use super::super::schema::{self, Row, Str};
 use super::collect::Collector;
 
 /// The strings of a thread, or of the JavaScript tracer.
 pub(super) struct Strings<'a> {
-    list: Vec<Str<'a>>,
+    list: schema::Strings<'a>,
     /// In the shared table; none as long as it is not needed there.
     rows: Vec<Cell<Row>>,
 }
 
 impl<'a> Strings<'a> {
-    pub(super) fn new(list: Vec<Str<'a>>) -> Self {
+    pub(super) fn new(list: schema::Strings<'a>) -> Self {
         let rows = vec![Cell::new(Row::NONE); list.len()];
         Self { list, rows }
     }
@@ -25,7 +25,7 @@ impl<'a> Strings<'a> {
 
     /// String `row`, if there is one.
     pub(super) fn get(&self, row: Row) -> Option<&Str<'a>> {
-        self.list.get(row.get()? as usize)
+        self.list.get(row.get()? as usize)?.as_ref()
     }
 
     /// The row in the shared table of string `row`.

@@ -2,7 +2,7 @@
 
 use super::super::extension as key;
 use super::super::number::Exact;
-use super::super::schema::{Allocations, JsTracer, Real, Str, Wide, stored_numbers};
+use super::super::schema::{Allocations, JsTracer, Real, Str, Strings, Wide, stored_numbers};
 use super::repair::{Repairs, entry, stored};
 use super::rows::{Rows, apply, wrong};
 use super::samples::{exactly, select, weight_unit};
@@ -25,9 +25,9 @@ pub(super) fn read(
         ("weight", stored_numbers(Some(&weight))),
         ("memoryAddress", stored(table.memory_address.as_ref())),
         ("threadId", stored(table.thread_id.as_ref())),
-        ("className", stored(table.class_name.as_ref())),
-        ("typeName", stored(table.type_name.as_ref())),
-        ("coarseType", stored(table.coarse_type.as_ref())),
+        ("className", stored(table.class_name.as_deref())),
+        ("typeName", stored(table.type_name.as_deref())),
+        ("coarseType", stored(table.coarse_type.as_deref())),
         ("inNursery", stored(table.in_nursery.as_ref())),
     ];
     let rows = repairs.rows(at, table.length, &required, &optional);
@@ -53,7 +53,7 @@ pub(super) fn read(
     };
     allocations.address = wide(&table.memory_address);
     allocations.thread = wide(&table.thread_id);
-    let mut texts = |column: &Option<Vec<Option<Str<'_>>>>| match column {
+    let mut texts = |column: &Option<Strings<'_>>| match column {
         Some(column) => timed.file_rows().map(|row| text(builder, column, row)).collect(),
         None => Vec::new(),
     };

@@ -55,7 +55,7 @@ impl Code {
         repairs: &mut Repairs,
     ) -> Result<Self, ReadError> {
         let shared = file.shared.take().unwrap_or_default();
-        let strings = strings(builder, shared.string_array.as_deref().unwrap_or_default(), extension)?;
+        let strings = strings(builder, shared.string_array.as_ref().map_or(&[], |strings| strings), extension)?;
         let (categories, default_category) = match extension {
             Some(extension) => own_categories(builder, &strings, file, extension)?,
             None => categories(builder, file, repairs),
@@ -305,13 +305,13 @@ fn read_sources(
     let Some(table) = table else { return rows };
     let at = "shared.sources";
     // Before version 61 the ids had another name.
-    let ids = table.id.as_ref().or(table.uuid.as_ref());
+    let ids = table.id.as_deref().or(table.uuid.as_deref());
     let optional = [
         ("id", stored(ids)),
         ("startLine", stored(table.start_line.as_ref())),
         ("startColumn", stored(table.start_column.as_ref())),
         ("sourceMapURL", stored(table.source_map_url.as_ref())),
-        ("content", stored(table.content.as_ref())),
+        ("content", stored(table.content.as_deref())),
     ];
     let count = repairs.rows(at, table.length, &[("filename", stored(table.filename.as_ref()))], &optional);
     for row in 0..count {
@@ -319,7 +319,7 @@ fn read_sources(
         let mut text = |column: Option<&Vec<Option<Str<'_>>>>| {
             column.and_then(|column| column.get(row)).and_then(Option::as_ref).map(|text| builder.string(&text.0))
         };
-        let (id, content) = (text(ids), text(table.content.as_ref()));
+        let (id, content) = (text(ids), text(table.content.as_deref()));
         let path = repairs.row(strings, entry(table.filename.as_ref(), row), place("filename"));
         let path = path.unwrap_or_else(|| builder.string(""));
         rows.push(builder.source(Source {

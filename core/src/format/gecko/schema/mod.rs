@@ -8,6 +8,7 @@ mod column;
 mod list;
 mod object;
 mod payload;
+mod strings;
 
 use serde_json::value::RawValue;
 
@@ -16,6 +17,7 @@ pub(super) use list::List;
 pub(super) use object::Id;
 use object::object;
 pub(super) use payload::{Fields, Payload};
+pub(super) use strings::Strings;
 
 pub(super) use crate::format::json_value::Str;
 
@@ -75,14 +77,14 @@ object! {
         name: Option<Str<'a>> = "name",
         color: Option<Str<'a>> = "color",
         /// Since version 23.
-        subcategories: Option<Vec<Option<Str<'a>>>> = "subcategories",
+        subcategories: Option<Strings<'a>> = "subcategories",
     }
 }
 
 object! {
     MarkerSchema {
         name: Option<Str<'a>> = "name",
-        display: Option<Vec<Option<Str<'a>>>> = "display",
+        display: Option<Strings<'a>> = "display",
         chart_label: Option<Str<'a>> = "chartLabel",
         tooltip_label: Option<Str<'a>> = "tooltipLabel",
         table_label: Option<Str<'a>> = "tableLabel",
@@ -140,7 +142,7 @@ object! {
 object! {
     /// The tables of code: the shared ones, or a thread's own.
     Tables {
-        string_array: Option<Vec<Option<Str<'a>>>> = "stringArray",
+        string_array: Option<Strings<'a>> = "stringArray",
         stack_table: Option<StackTable<'a>> = "stackTable",
         frame_table: Option<FrameTable<'a>> = "frameTable",
         func_table: Option<FuncTable<'a>> = "funcTable",
@@ -246,14 +248,14 @@ object! {
     Sources {
         filename: Option<Vec<Row>> = "filename",
         /// Called `uuid` before version 61.
-        id: Option<Vec<Option<Str<'a>>>> = "id",
-        uuid: Option<Vec<Option<Str<'a>>>> = "uuid",
+        id: Option<Strings<'a>> = "id",
+        uuid: Option<Strings<'a>> = "uuid",
         start_line: Option<Vec<Row>> = "startLine",
         start_column: Option<Vec<Row>> = "startColumn",
         /// Strings.
         source_map_url: Option<Vec<Row>> = "sourceMapURL",
         /// Since version 64.
-        content: Option<Vec<Option<Str<'a>>>> = "content",
+        content: Option<Strings<'a>> = "content",
         length: Option<Wide> = "length",
     }
 }
@@ -292,7 +294,7 @@ object! {
         /// Before version 41.
         libs: Option<Vec<Lib<'a>>> = "libs",
         /// The tables that are shared in later versions.
-        string_array: Option<Vec<Option<Str<'a>>>> = "stringArray",
+        string_array: Option<Strings<'a>> = "stringArray",
         stack_table: Option<StackTable<'a>> = "stackTable",
         frame_table: Option<FrameTable<'a>> = "frameTable",
         func_table: Option<FuncTable<'a>> = "funcTable",
@@ -375,9 +377,9 @@ object! {
         memory_address: Option<Vec<Wide>> = "memoryAddress",
         thread_id: Option<Vec<Wide>> = "threadId",
         /// Of allocations of JavaScript.
-        class_name: Option<Vec<Option<Str<'a>>>> = "className",
-        type_name: Option<Vec<Option<Str<'a>>>> = "typeName",
-        coarse_type: Option<Vec<Option<Str<'a>>>> = "coarseType",
+        class_name: Option<Strings<'a>> = "className",
+        type_name: Option<Strings<'a>> = "typeName",
+        coarse_type: Option<Strings<'a>> = "coarseType",
         in_nursery: Option<Vec<Flag>> = "inNursery",
         length: Option<Wide> = "length",
     }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::super::read::Repairs;
 use super::super::schema::{Category, Fields, File, Payload, Row, Str};
 use super::functions::is_dom_call;
-use super::{text, threads_mut};
+use super::{strings_of, text, threads_mut};
 
 /// The categories that Firefox had when files began to list them.
 pub(in super::super) const USUAL_CATEGORIES: [(&str, &str); 8] = [
@@ -96,7 +96,12 @@ fn by_function(name: &str) -> Option<Row> {
 /// A category as those files have it.
 pub(in super::super) fn usual_category(name: &'static str, color: &'static str) -> Category<'static> {
     let text = |text: &'static str| Some(Str(text.into()));
-    Category { name: text(name), color: text(color), subcategories: Some(vec![text("Other")]), ..Category::default() }
+    Category {
+        name: text(name),
+        color: text(color),
+        subcategories: Some(vec![text("Other")].into()),
+        ..Category::default()
+    }
 }
 
 /// The categories of markers by their types or names; all others are of "Other".
@@ -197,7 +202,7 @@ pub(super) fn implementations_to_subcategories(file: &mut File<'_>, _repairs: &m
     for thread in file.threads.iter_mut().flatten() {
         let Some(frames) = &mut thread.frame_table else { continue };
         let (Some(script), Some(column)) = (script, frames.implementation.take()) else { continue };
-        let strings = thread.string_array.as_deref().unwrap_or_default();
+        let strings = strings_of(&thread.string_array);
         let count = column.len();
         let (of_frames, sub_of_frames) =
             (frames.category.get_or_insert_default(), frames.subcategory.get_or_insert_default());
@@ -205,7 +210,7 @@ pub(super) fn implementations_to_subcategories(file: &mut File<'_>, _repairs: &m
         sub_of_frames.resize(count.max(sub_of_frames.len()), Row::NONE);
         for (frame, name) in column.into_iter().enumerate() {
             let Some(name) = text(strings, name) else { continue };
-            let names = categories[script].subcategories.get_or_insert_with(|| vec![Some(Str("Other".into()))]);
+            let names = categories[script].subcategories.get_or_insert_with(|| vec![Some(Str("Other".into()))].into());
             let row = *rows.entry(name.to_owned()).or_insert_with(|| {
                 names.push(Some(Str(format!("JIT ({name})").into())));
                 u32::try_from(names.len() - 1).map_or(Row::BAD, Row)

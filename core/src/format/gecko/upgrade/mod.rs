@@ -28,7 +28,7 @@ pub(super) use functions::is_dom_call;
 use std::borrow::Cow;
 
 use super::read::Repairs;
-use super::schema::{Fields, File, Payload, Row, Str, Thread};
+use super::schema::{Fields, File, Payload, Row, Str, Strings, Thread};
 
 type Step = for<'a> fn(&mut File<'a>, &mut Repairs);
 
@@ -135,6 +135,11 @@ fn fields_with<'f, 'a>(thread: &'f mut Thread<'a>, word: &'static str) -> impl I
 /// A string of a thread's own table.
 fn text<'t>(strings: &'t [Option<Str<'_>>], row: Row) -> Option<&'t str> {
     row.get().and_then(|row| strings.get(row as usize)).map(|text| text.as_ref().map_or("", |text| &text.0))
+}
+
+/// The strings of a thread's own table.
+fn strings_of<'t, 'a>(table: &'t Option<Strings<'a>>) -> &'t [Option<Str<'a>>] {
+    table.as_ref().map_or(&[], |strings| strings)
 }
 
 /// Adds a string to a thread's own table.

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::super::read::Repairs;
 use super::super::schema::{Fields, File, Payload, Thread};
-use super::{fields_with, text, threads_mut};
+use super::{fields_with, strings_of, text, threads_mut};
 
 /// Whether a thread's process is the one that all times count from.
 fn is_default_process(thread: &Thread<'_>) -> bool {
@@ -22,7 +22,7 @@ fn startup(thread: &Thread<'_>) -> f64 {
 
 /// The data of all markers that are called `name`.
 fn fields_named<'f, 'a>(thread: &'f mut Thread<'a>, name: &'f str) -> impl Iterator<Item = &'f mut Fields<'a>> {
-    let strings = thread.string_array.as_deref().unwrap_or_default();
+    let strings = strings_of(&thread.string_array);
     thread.markers.iter_mut().flat_map(move |markers| {
         let names = markers.name.as_deref().unwrap_or_default();
         let rows = markers.data.iter_mut().flatten().zip(names);

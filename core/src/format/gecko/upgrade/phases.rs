@@ -2,7 +2,7 @@
 
 use super::super::read::Repairs;
 use super::super::schema::{Fields, File, Markers, Payload, Real, Row};
-use super::{text, threads_mut};
+use super::{strings_of, text, threads_mut};
 
 const INSTANT: Row = Row(0);
 const INTERVAL: Row = Row(1);
@@ -12,7 +12,7 @@ const END: Row = Row(3);
 /// 11: a DOM event is a start and an end.
 pub(super) fn dom_events_to_pairs(file: &mut File<'_>, _repairs: &mut Repairs) {
     for thread in threads_mut(file) {
-        let strings = thread.string_array.as_deref().unwrap_or_default();
+        let strings = strings_of(&thread.string_array);
         let Some(markers) = &mut thread.markers else { continue };
         let (Some(times), Some(names), Some(data)) = (&mut markers.time, &mut markers.name, &mut markers.data) else {
             continue;

@@ -67,7 +67,7 @@ pub(super) fn add_tracing_schemas(file: &mut File<'_>, _repairs: &mut Repairs) {
     for (_, name, view) in added.into_iter().filter(|(needed, ..)| *needed) {
         schemas_mut(file).push(MarkerSchema {
             name: text(name),
-            display: Some(["marker-chart", "marker-table", view].map(text).into()),
+            display: Some(["marker-chart", "marker-table", view].map(text).to_vec().into()),
             data: Some(vec![field("category", "Type")]),
             ..MarkerSchema::default()
         });
