@@ -60,11 +60,12 @@ pub fn shorten(name: &str, width: usize) -> Cow<'_, str> {
     let start = name.char_indices().nth(length - kept).map_or(name.len(), |(start, _)| start);
     let end = &name[start..];
     // A cut in the middle of a word reads badly, but losing half of what fits is worse.
-    match end.find("::") {
-        Some(at) if at + 2 < end.len() && columns(&end[..at]) <= kept / 3 => format!("…{}", &end[at + 2..]).into(),
-        // A name can have a `…` of its own there.
-        _ => format!("…{}", end.trim_start_matches('…')).into(),
-    }
+    let end = match end.find("::") {
+        Some(at) if at + 2 < end.len() && columns(&end[..at]) <= kept / 3 => &end[at + 2..],
+        _ => end,
+    };
+    // A name can have a `…` of its own there.
+    format!("…{}", end.trim_start_matches('…')).into()
 }
 
 /// `name` with `…` for what stands in the `<>` behind a name or `::`. Other `<>`, as in `<Type as Trait>::method`
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(shorten("alloc::vec::Vec<T>::push", 15), "…Vec<…>::push");
         assert_eq!(shorten("a_function_without_any_path", 10), "…_any_path");
         assert_eq!(shorten("größe::maße", 8), "…maße");
-        assert_eq!(shorten("std::thread::…::run", 7), "…::run");
+        assert_eq!(shorten("std::thread::…::run", 9), "…::run");
         assert_eq!(shorten("abc", 1), "…");
         assert_eq!(shorten("abc", 0), "");
         for width in 0..40 {
