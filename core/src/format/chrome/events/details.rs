@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// How many of them are remembered to find equal ones.
-const REMEMBERED: usize = 1 << 16;
+const REMEMBERED: usize = 1 << 15;
 
 /// What an event says that is in no column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +40,11 @@ impl<'a> Details<'a> {
     pub(super) fn get(&self, id: DetailId) -> &[&'a [u8]] {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.pieces[start as usize..self.ends[id.index()] as usize]
+    }
+
+    /// Lets go of what finds equal ones: there come no more.
+    pub(super) fn forget(&mut self) {
+        self.known = FxHashMap::default();
     }
 
     /// The id of `pieces`; of none: `None`.

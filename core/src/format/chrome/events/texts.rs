@@ -37,6 +37,11 @@ impl<'a> Texts<'a> {
         self.texts.len()
     }
 
+    /// Lets go of what finds equal strings: there come no more.
+    pub(super) fn forget(&mut self) {
+        (self.by_raw, self.by_meaning) = (FxHashMap::default(), FxHashMap::default());
+    }
+
     /// The id of a string.
     pub(super) fn of(&mut self, text: Text<'a>) -> TextId {
         if let Some(id) = self.by_raw.get(text.raw) {
