@@ -9,7 +9,7 @@ pub mod markers;
 pub mod slices;
 pub mod timeline;
 
-mod amounts;
+pub(crate) mod amounts;
 mod box_names;
 mod boxes;
 mod counted;

@@ -1,5 +1,6 @@
 //! All that is inside the window. It needs no window itself: tests and pictures draw it too.
 
+mod ai_copy;
 mod bars;
 mod dialogs;
 mod faces;

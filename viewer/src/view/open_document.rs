@@ -9,14 +9,16 @@ use traceview_core::model::{Nanos, Time, TimeRange};
 use traceview_core::report::format_duration;
 
 use super::Settings;
+use super::ai_copy;
 use super::faces::{Face, Faces, Turn};
 use crate::action::{self, Action, State};
 use crate::command::Command;
 use crate::describe;
 use crate::document::Document;
 use crate::flows::Way;
-use crate::jobs::Jobs;
+use crate::jobs::{Job, Jobs, Poll};
 use crate::markers;
+use crate::panels::amounts::grouped;
 use crate::panels::{PANELS, Panel, PanelContext, PanelRow, Place, flame_chart, tabs_of, timeline};
 use crate::selection::{Picked, PickedKind, Selection};
 use crate::theme::Theme;
@@ -32,6 +34,18 @@ pub(super) struct OpenDocument {
     state: State,
     /// Where in time the pointer is.
     pointer: Option<Time>,
+    copying: Copying,
+}
+
+/// The making of a text for the clipboard that takes longer than a frame.
+#[derive(Default)]
+enum Copying {
+    #[default]
+    No,
+    Wanted,
+    Working(Job<Result<String, String>>),
+    /// What became of it, for people.
+    Done(String),
 }
 
 /// Draws a part of a panel.
@@ -53,6 +67,7 @@ impl OpenDocument {
             row_bottoms: timeline::row_bottoms(&document),
             faces: Faces::new(document),
             pointer: None,
+            copying: Copying::No,
         }
     }
 
@@ -116,6 +131,7 @@ impl OpenDocument {
     ) -> Vec<Command> {
         let mut actions = Vec::new();
         self.turn(jobs);
+        self.copy(ui, jobs);
         let selection = self.shown_selection().into_owned();
         let face = self.faces.shown_mut();
         face.analyses.update(&face.document, &selection, jobs);
@@ -146,7 +162,11 @@ impl OpenDocument {
     /// Carries out a command that is about this profile.
     pub(super) fn run(&mut self, command: Command, context: &Context) {
         let now = context.input(|input| input.time);
+        if matches!(self.copying, Copying::Done(_)) {
+            self.copying = Copying::No;
+        }
         match command {
+            Command::CopyForAssistant => self.copying = Copying::Wanted,
             Command::Undo => self.state.undo(),
             Command::Redo => self.state.redo(),
             Command::NextInRow if !self.is_marker_picked() => {
@@ -162,6 +182,29 @@ impl OpenDocument {
                     self.state.apply(&action, now);
                 }
             }
+        }
+    }
+
+    /// Puts the text for an AI assistant on the clipboard, as soon as there is what it is to be of.
+    fn copy(&mut self, context: &Context, jobs: &Jobs) {
+        let selection = self.state.selection();
+        let Face { document, analyses } = self.faces.shown();
+        if matches!(self.copying, Copying::Wanted) && self.faces.shows(&selection.transforms) && !analyses.is_working()
+        {
+            let tables = analyses.tables().and_then(Result::ok);
+            self.copying = Copying::Working(ai_copy::start(document, selection, tables, jobs));
+        }
+        if let Copying::Working(job) = &self.copying {
+            self.copying = match job.poll() {
+                Poll::Pending => return,
+                Poll::Ready(Ok(text)) => {
+                    let characters = grouped(text.chars().count() as u64);
+                    context.copy_text(text);
+                    Copying::Done(format!("Copied {characters} characters for an AI assistant"))
+                }
+                Poll::Ready(Err(why)) => Copying::Done(format!("Nothing was copied: {why}")),
+                Poll::Lost => Copying::Done("Nothing was copied; this is a fault of traceview".to_owned()),
+            };
         }
     }
 
@@ -381,6 +424,10 @@ impl OpenDocument {
                     if response.clicked() {
                         actions.push(Action::Run(Command::Warnings));
                     }
+                }
+                if let Copying::Done(result) = &self.copying {
+                    ui.separator();
+                    ui.label(weak(result.clone()));
                 }
                 if jobs.running() > 0 {
                     ui.separator();

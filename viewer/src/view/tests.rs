@@ -12,6 +12,7 @@ use traceview_core::model::{Nanos, Profile, ThreadId, Time, TimeRange};
 
 use super::{Content, Input, Settings, ThemeChoice, Viewer};
 use crate::action::Action;
+use crate::command::Command;
 use crate::describe;
 use crate::jobs::Jobs;
 use crate::selection::Selection;
@@ -200,6 +201,46 @@ fn async_functions_are_folded_and_shown_in_full_again() {
     assert_eq!(selection(&window).transforms, [Transform::FoldAsync]);
     press(&mut window, Key::T);
     assert!(selection(&window).transforms.is_empty());
+}
+
+#[test]
+fn what_the_tables_count_is_copied_for_an_assistant() {
+    let mut window = profile_window(lively());
+    let copied = |window: &mut Window| -> String {
+        let context = window.ctx.clone();
+        window.state_mut().run(Command::CopyForAssistant, &context);
+        for _ in 0..4 {
+            window.step();
+            let commands = &window.output().platform_output.commands;
+            let text = commands.iter().find_map(|command| match command {
+                egui::OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            });
+            if let Some(text) = text {
+                return text;
+            }
+        }
+        panic!("nothing was copied");
+    };
+    let all = copied(&mut window);
+    assert!(all.starts_with("# Profile\n") && all.contains("ripgrep::search"), "{all}");
+    window.run();
+    assert!(window.query_by_label_contains("characters for an AI assistant").is_some());
+    // What is searched for and how stacks were changed is said and holds.
+    let open = window.state_mut();
+    open.act(&Action::Search("fill".to_owned()));
+    let main = |document: &crate::document::Document| {
+        (0..document.profile.functions.len())
+            .map(traceview_core::model::FunctionId::new)
+            .find(|function| document.function_name(*function) == "ripgrep::main")
+    };
+    let function = main(open.document().expect("it is open")).expect("it is on all stacks");
+    open.act(&Action::Transform(Transform::FocusFunction(function)));
+    window.run();
+    let some = copied(&mut window);
+    assert!(some.contains("only stacks with `fill`") && some.contains("stacks changed: Focus ripgrep::main"), "{some}");
+    assert!(!some.contains("lang_start") && !some.contains("memmem"), "{some}");
+    assert!(window.query_by_label_contains("characters for an AI assistant").is_some());
 }
 
 #[test]
