@@ -187,6 +187,12 @@ impl ProfileBuilder {
         push(&mut self.tables.processes, process)
     }
 
+    /// Makes room for as many further threads, and no more: they are the largest rows, of which a table that grows by doubling
+    /// would have too many.
+    pub fn reserve_threads(&mut self, more: usize) {
+        self.tables.threads.reserve_exact(more);
+    }
+
     /// Adds a thread.
     pub fn add_thread(&mut self, thread: Thread) -> ThreadId {
         push(&mut self.tables.threads, thread)

@@ -177,6 +177,7 @@ pub(super) fn add(reader: &mut Reader<'_, '_>) {
     });
     let named = reader.tracks.threads.iter().filter(|thread| !thread.is_used && thread.name.is_some()).count();
     reader.report.count(notes::EMPTY_THREADS, named as u64, || "thread_name".to_owned());
+    reader.builder.reserve_threads(order.len().min(most));
     for (count, index) in order.into_iter().enumerate() {
         let process = reader.tracks.threads[index as usize].process;
         let process = match reader.tracks.processes[process as usize].id {
