@@ -99,6 +99,15 @@ pub fn menu(ui: &mut Ui, document: &Document, target: &Target, actions: &mut Vec
     });
 }
 
+/// An entry that drops what happened outside of what is called `name`.
+pub fn within_menu(ui: &mut Ui, name: &str, actions: &mut Vec<Action>) {
+    let help = "Drop the samples and waits outside of markers and slices that are called so, in the same thread";
+    if ui.button("Only within these").on_hover_text(help).clicked() {
+        actions.push(Action::Transform(Transform::Within(name.to_owned())));
+        ui.close();
+    }
+}
+
 impl Place {
     fn transforms(&self) -> Vec<(&'static str, &'static str, Transform)> {
         match self {

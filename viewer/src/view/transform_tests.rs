@@ -1,7 +1,7 @@
 //! What a person sees and does with changes of stacks.
 
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use traceview_core::analysis::Transform;
 use traceview_core::model::FunctionId;
 
@@ -147,4 +147,19 @@ fn nothing_of_other_stacks_is_asked_for() {
 fn act_in_steps(window: &mut Window, action: &Action) {
     window.state_mut().act(action);
     window.run_steps(1);
+}
+
+#[test]
+fn slices_and_markers_keep_what_happened_within_them() {
+    let mut window = profile_window(family());
+    window.get_by_role_and_label(egui::Role::Tab, "Markers").click();
+    window.run();
+    let row =
+        window.get_all_by_label_contains("process start").find(|node| node.accesskit_node().role() == egui::Role::Row);
+    let at = row.expect("a marker of that name is listed").rect().center();
+    click_with(&mut window, at, egui::PointerButton::Secondary, Modifiers::NONE);
+    window.get_by_label("Only within these").click();
+    window.run();
+    assert_eq!(selection(&window).transforms, [Transform::Within("process start".to_owned())]);
+    assert_eq!(stacks(&window), of(&[]), "it is a moment");
 }

@@ -6,11 +6,13 @@ use egui::{RichText, Ui};
 use traceview_core::report::{format_duration, printable, shorten};
 
 use super::order::{Entry, Ordered, span_of};
+use crate::action::Action;
 use crate::describe;
 use crate::document::Document;
 use crate::panels::amounts::column;
 use crate::panels::labels;
 use crate::theme::Theme;
+use crate::transforms;
 use crate::widget::{Cell, ColumnKind, NameCell, TableColumn, TableRows};
 
 /// The listed markers.
@@ -128,6 +130,10 @@ impl TableRows for Rows<'_> {
             ui.label(RichText::new(printable(&shorten(&line, LONGEST))).color(self.theme.weak_text));
         }
         ui.label("A double click shows it");
+    }
+
+    fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
+        transforms::within_menu(ui, &self.name(row), actions);
     }
 
     fn branch(&self, _: usize) -> Option<(usize, Option<bool>)> {

@@ -8,10 +8,12 @@ use traceview_core::model::Nanos;
 use traceview_core::report::{format_duration, printable};
 
 use super::order::Ordered;
+use crate::action::Action;
 use crate::document::Document;
 use crate::panels::amounts::{Words, column, count, float};
 use crate::panels::labels;
 use crate::theme::Theme;
+use crate::transforms;
 use crate::widget::{Cell, NameCell, TableColumn, TableRows};
 
 /// The listed names.
@@ -135,6 +137,10 @@ impl TableRows for Rows<'_> {
         let (thread, _, longest) = slices.longest;
         let thread = printable(self.document.thread_name(thread));
         ui.label(format!("longest: {} on {thread}; a double click shows it", format_duration(longest)));
+    }
+
+    fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
+        transforms::within_menu(ui, &self.name(row), actions);
     }
 
     fn branch(&self, _: usize) -> Option<(usize, Option<bool>)> {

@@ -261,7 +261,9 @@ fn paint_name(scene: &mut Scene, row: Row, rect: Rect, look: &Look, body: &Body,
             // A name says more than how long its share was; that is in the tooltip.
             let slack = if numbers.contains(" · ") { 0.0 } else { SLACK };
             let numbers = if room(&numbers) >= slack { &numbers } else { text::shortened(&numbers) };
-            let width = room_for(numbers, SMALL) + slack.min(room(numbers)).max(0.0) / 2.0;
+            // Both widths are estimates: what the name does not need even so, the numbers may have.
+            let spare = (room(numbers) - SLACK).clamp(slack.min(room(numbers)).max(0.0) / 2.0, SLACK);
+            let width = room_for(numbers, SMALL) + spare;
             let middle = (names.right() - width).max(names.left());
             let color = if counted { theme.text } else { theme.weak_text };
             let elide = Elide::Middle;
