@@ -225,6 +225,15 @@ fn sentence(document: &Document, tables: &Tables) -> String {
     }
 }
 
+/// Draws the line of a table that counts nothing: what was found, while something is searched for, and what there is.
+pub(super) fn plain_line(ui: &mut Ui, context: &PanelContext<'_>, found: Option<String>, all: String) {
+    // While something is searched for, what was found says most.
+    let found = found.map(|found| RichText::new(found).color(context.theme.accent));
+    for text in found.into_iter().chain([RichText::new(all).color(context.theme.weak_text)]) {
+        ui.add(egui::Label::new(text).truncate());
+    }
+}
+
 /// Which threads and time are counted: `all 8 threads · 1.20 s – 2.85 s`.
 pub(super) fn part(document: &Document, selection: &analysis::Selection) -> String {
     let all = document.profile.threads.len();

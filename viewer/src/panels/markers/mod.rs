@@ -8,7 +8,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use egui::{Label, RichText, Ui};
+use egui::Ui;
 
 use self::order::{Found, Ordered, Wanted};
 use self::rows::Rows;
@@ -44,14 +44,12 @@ impl Panel for Markers {
         self.update(context);
         let Some(ordered) = self.ordered.newest() else { return };
         let found = &ordered.found;
-        if !ordered.wanted.query.is_empty() {
-            let text = format!("{} of {} markers", grouped(found.rows.len() as u64), grouped(found.all as u64));
-            ui.add(Label::new(RichText::new(text).color(context.theme.accent)).truncate());
-        }
+        let matches = (!ordered.wanted.query.is_empty())
+            .then(|| format!("{} of {} markers", grouped(found.rows.len() as u64), grouped(found.all as u64)));
         let part = counted::part(context.document, &ordered.wanted.selection);
         let plural = if found.all == 1 { "" } else { "s" };
         let text = format!("{} marker{plural} · {part}", grouped(found.all as u64));
-        ui.add(Label::new(RichText::new(text).color(context.theme.weak_text)).truncate());
+        counted::plain_line(ui, context, matches, text);
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {

@@ -8,7 +8,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use egui::{Label, RichText, Ui};
+use egui::Ui;
 use traceview_core::analysis::{SliceList, Unit, slice_list};
 use traceview_core::report::format_amount;
 
@@ -45,15 +45,13 @@ impl Panel for Slices {
         self.update(context);
         let Some(ordered) = self.ordered.newest() else { return };
         let list = &ordered.list;
-        if !ordered.wanted.query.is_empty() {
-            let found = format!("{} of {} names", grouped(ordered.len() as u64), grouped(list.rows.len() as u64));
-            ui.add(Label::new(RichText::new(found).color(context.theme.accent)).truncate());
-        }
+        let matches = (!ordered.wanted.query.is_empty())
+            .then(|| format!("{} of {} names", grouped(ordered.len() as u64), grouped(list.rows.len() as u64)));
         let count = list.rows.iter().map(|row| row.count).sum();
         let time = format_amount(float(list.whole), Unit::Nanoseconds);
         let part = counted::part(context.document, &ordered.wanted.selection);
         let text = format!("Time in slices {time} · {part} · {} slices", grouped(count));
-        ui.add(Label::new(RichText::new(text).color(context.theme.weak_text)).truncate());
+        counted::plain_line(ui, context, matches, text);
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut PanelContext<'_>) {
