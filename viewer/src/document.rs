@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use traceview_core::analysis::FunctionFacts;
-use traceview_core::model::{Color, FunctionId, Nanos, Profile, StackId, ThreadId, Time, TimeRange, Warning};
+use traceview_core::model::{
+    Color, FunctionId, Nanos, Profile, StackId, StandardCategory, ThreadId, Time, TimeRange, Warning,
+};
 
 use crate::flows::Flows;
 use crate::local_sources::LocalSources;
@@ -114,6 +116,12 @@ impl Document {
             return colors[function.index()];
         }
         self.facts.category(function).map_or(Color::Grey, |id| self.profile.categories[id.index()].color)
+    }
+
+    /// By category: whether it is this one. Files of other programs have categories of their own.
+    pub fn categories_called(&self, category: StandardCategory) -> Vec<bool> {
+        let profile = &self.profile;
+        profile.categories.iter().map(|row| profile.string(row.name) == category.name()).collect()
     }
 
     /// The function of a stack's innermost frame.

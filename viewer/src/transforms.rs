@@ -44,10 +44,12 @@ const OF_FUNCTIONS: [Command; 10] = [
 /// What `command` makes of stacks, where `selection` says of which function; `None`: it does not change stacks, or nothing
 /// is selected that it could be of.
 pub fn of_command(command: Command, document: &Document, selection: &Selection) -> Option<Transform> {
-    let standard = |category: StandardCategory| named_category(document, category.name());
     match command {
         Command::FoldAsync => Some(Transform::FoldAsync),
-        Command::OnlyOwnCode => standard(StandardCategory::Workspace).map(Transform::FocusCategory),
+        Command::OnlyOwnCode => {
+            let is_own = document.categories_called(StandardCategory::Workspace);
+            is_own.into_iter().position(|is_own| is_own).map(|row| Transform::FocusCategory(CategoryId::new(row)))
+        }
         Command::OnlyWithinMatches => {
             let text = selection.search.trim();
             (!text.is_empty()).then(|| Transform::Within(text.to_owned()))
@@ -143,9 +145,4 @@ fn title(command: Command, document: &Document, function: FunctionId) -> String 
         }
         _ => command.label().to_owned(),
     }
-}
-
-fn named_category(document: &Document, name: &str) -> Option<CategoryId> {
-    let categories = &document.profile.categories;
-    categories.iter().position(|category| document.profile.string(category.name) == name).map(CategoryId::new)
 }

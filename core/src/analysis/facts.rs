@@ -23,13 +23,7 @@ impl FunctionFacts {
             library[function] = library[function].or(frames.library[row]);
             category[function] = category[function].or(frames.category[row]);
         }
-        // A frame without a category has that of its caller.
-        let stacks = &profile.stacks;
-        let mut of_stack: Vec<Option<CategoryId>> = Vec::with_capacity(stacks.len());
-        for (prefix, frame) in stacks.prefix.iter().zip(&stacks.frame) {
-            let inherited = || prefix.and_then(|prefix| of_stack[prefix.index()]);
-            let resolved = frames.category[frame.index()].or_else(inherited);
-            of_stack.push(resolved);
+        for (frame, resolved) in profile.stacks.frame.iter().zip(node_categories(profile)) {
             let function = frames.function[frame.index()].index();
             category[function] = category[function].or(resolved);
         }
@@ -45,4 +39,15 @@ impl FunctionFacts {
     pub fn category(&self, function: FunctionId) -> Option<CategoryId> {
         self.category[function.index()]
     }
+}
+
+/// The category of each stack node. A frame without one has that of its caller.
+pub(super) fn node_categories(profile: &Profile) -> Vec<Option<CategoryId>> {
+    let stacks = &profile.stacks;
+    let mut categories: Vec<Option<CategoryId>> = Vec::with_capacity(stacks.len());
+    for (prefix, frame) in stacks.prefix.iter().zip(&stacks.frame) {
+        let inherited = || prefix.and_then(|prefix| categories[prefix.index()]);
+        categories.push(profile.frames.category[frame.index()].or_else(inherited));
+    }
+    categories
 }

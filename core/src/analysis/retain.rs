@@ -21,8 +21,12 @@ impl StackValues {
     ///
     /// Shares stay comparable: [`whole`](Self::whole) remains that of the selection, while `total` is what was kept.
     pub fn retain(&mut self, profile: &Profile, matches: impl Fn(FunctionId) -> bool) {
-        let kept = stacks_through(profile, matches);
-        for (own, kept) in self.own.iter_mut().zip(&kept) {
+        self.retain_stacks(&stacks_through(profile, matches));
+    }
+
+    /// The same for stacks of which `kept` is true, as [`stacks_through`] finds them.
+    pub fn retain_stacks(&mut self, kept: &[bool]) {
+        for (own, kept) in self.own.iter_mut().zip(kept) {
             if !kept {
                 *own = Amount::default();
             }

@@ -110,7 +110,7 @@ fn of(profile: &Profile, chosen: &Chosen, args: &ReportArgs, style: Style) -> Re
     let search = args.search.as_deref().map(|text| Search::of(profile, text)).transpose()?;
     let mut found = None;
     if let Some(search) = &search {
-        values.retain(profile, |function| search.functions.contains(function));
+        values.retain_stacks(&search.kept);
         if values.total.samples == 0 {
             return Err(Error::NothingFound(search.nothing_in(&values)));
         }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use traceview_core::analysis::{
-    FunctionSet, Measure, SearchQuery, Selection, StackValues, default_measure, sample_type, select_labels,
-    select_threads, stacks_through,
+    Measure, SearchQuery, Selection, StackValues, default_measure, sample_type, select_labels, select_threads,
+    stacks_through,
 };
 use traceview_core::model::{Profile, Time, TimeRange};
 use traceview_core::report::format_duration;
@@ -33,9 +33,7 @@ pub(super) struct Chosen {
 pub(super) struct Search<'a> {
     /// As typed.
     pub(super) text: &'a str,
-    /// The functions that match.
-    pub(super) functions: FunctionSet,
-    /// By stack, whether one of them is on it.
+    /// By stack, whether a function that matches is on it.
     pub(super) kept: Vec<bool>,
 }
 
@@ -115,7 +113,7 @@ impl<'a> Search<'a> {
             return Err(Error::NothingFound(format!("no function has `{text}` in its name, file or crate")));
         }
         let kept = stacks_through(profile, |function| functions.contains(function));
-        Ok(Self { text, functions, kept })
+        Ok(Self { text, kept })
     }
 
     /// Why nothing is left, as a sentence.

@@ -6,6 +6,7 @@ use proptest::{prop_assert_eq, proptest};
 
 use super::super::FunctionFacts;
 use super::super::brute_force::{build, plans};
+use super::super::facts::node_categories;
 use super::*;
 use crate::model::{Nanos, StackId, Time};
 

@@ -128,17 +128,6 @@ fn threads(profile: &Profile) -> impl Iterator<Item = (ThreadId, &Thread)> {
     profile.threads.iter().enumerate().map(|(row, thread)| (ThreadId::new(row), thread))
 }
 
-/// The category of each node: its frame's, or else its caller's.
-fn node_categories(profile: &Profile) -> Vec<Option<CategoryId>> {
-    let stacks = &profile.stacks;
-    let mut categories: Vec<Option<CategoryId>> = Vec::with_capacity(stacks.len());
-    for (prefix, frame) in stacks.prefix.iter().zip(&stacks.frame) {
-        let inherited = || prefix.and_then(|prefix| categories[prefix.index()]);
-        categories.push(profile.frames.category[frame.index()].or_else(inherited));
-    }
-    categories
-}
-
 /// Which functions are in `library`.
 fn is_in_library(profile: &Profile, library: LibraryId) -> Vec<bool> {
     let facts = FunctionFacts::of(profile);

@@ -1,7 +1,9 @@
 //! The new stack of each old one.
 
 use super::paths::{ends_in, is_node_of};
-use super::{Transform, is_in_library, node_categories};
+use super::{Transform, is_in_library};
+use crate::analysis::facts::node_categories;
+use crate::analysis::stacks_through;
 use crate::model::{CategoryId, Frame, FrameId, Function, FunctionId, Profile, ProfileBuilder, StackId};
 
 /// What becomes of what carries a stack.
@@ -52,7 +54,10 @@ impl NewStacks {
                 let categories = making.categories.clone();
                 (making.only(|node| categories[node] != Some(*category)), keep)
             }
-            Transform::DropFunction(dropped) => (making.without_stacks_through(*dropped), keep),
+            Transform::DropFunction(dropped) => {
+                let through = stacks_through(profile, |function| function == *dropped);
+                (making.only(|node| !through[node]), keep)
+            }
             Transform::CollapseFunction(leaf) => (making.ending_at(*leaf), keep),
             Transform::CollapseLibrary(library) => {
                 let (members, name) = (is_in_library(profile, *library), profile.libraries[library.index()].name);
@@ -127,15 +132,6 @@ impl Making<'_> {
             false => Fate::Dropped,
         };
         self.new.iter().enumerate().map(fate).collect()
-    }
-
-    fn without_stacks_through(self, dropped: FunctionId) -> Vec<Fate> {
-        let stacks = &self.profile.stacks;
-        let mut goes: Vec<bool> = Vec::with_capacity(stacks.len());
-        for (node, prefix) in stacks.prefix.iter().enumerate() {
-            goes.push(self.function(node) == dropped || prefix.is_some_and(|prefix| goes[prefix.index()]));
-        }
-        self.only(|node| !goes[node])
     }
 
     fn ending_at(mut self, leaf: FunctionId) -> Vec<Fate> {

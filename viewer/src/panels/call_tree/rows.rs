@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use egui::{RichText, Ui};
 use traceview_core::analysis::{Callee, Node, Tree};
-use traceview_core::model::FunctionId;
 use traceview_core::report::{is_guess, printable};
 
 use super::outline::{OutlineRow, is_found};
 use crate::action::Action;
+use crate::call_path::CallPath;
 use crate::document::Document;
 use crate::panels::amounts::{Words, count};
 use crate::panels::labels;
@@ -141,14 +141,7 @@ impl TableRows for Rows<'_> {
 
     fn menu(&self, ui: &mut Ui, row: usize, actions: &mut Vec<Action>) {
         let Callee::Function(function) = self.node(row).callee else { return };
-        let mut path: Vec<FunctionId> =
-            std::iter::successors(Some(self.outline[row].id), |id| self.tree.node(*id).parent)
-                .filter_map(|id| match self.tree.node(id).callee {
-                    Callee::Function(function) => Some(function),
-                    Callee::Wait(_) => None,
-                })
-                .collect();
-        path.reverse();
+        let path = CallPath::of_node(self.tree, self.outline[row].id).functions();
         // Above waits there are the calls that waited; in the inverted tree a wait is the innermost.
         let place = if self.inverted { Place::Above(path) } else { Place::Below(path) };
         transforms::menu(ui, self.document, &Target { function, place: Some(place) }, actions);

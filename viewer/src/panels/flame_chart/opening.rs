@@ -17,8 +17,7 @@ pub(super) fn first_written_depth(document: &Document, calls: &CallNodes, boxes:
 /// The smallest depth at which one of the boxes is of `category`.
 fn first_depth(document: &Document, calls: &CallNodes, boxes: &SampleBoxes, category: StandardCategory) -> Option<u32> {
     let profile = &document.profile;
-    // Files of other programs have categories of their own.
-    let is_it: Vec<bool> = profile.categories.iter().map(|row| profile.string(row.name) == category.name()).collect();
+    let is_it = document.categories_called(category);
     if !is_it.contains(&true) {
         return None;
     }

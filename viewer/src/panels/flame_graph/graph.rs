@@ -58,13 +58,12 @@ impl Graph {
             graph.found_before = graph.count_found(&found);
         }
         let of_category = |category: StandardCategory| {
-            let is_it = |id: &BoxId| match graph.node(*id).callee {
-                Callee::Function(function) => document.facts.category(function).is_some_and(|id| {
-                    document.profile.string(document.profile.categories[id.index()].name) == category.name()
-                }),
+            let is_it = document.categories_called(category);
+            let is_of_it = |id: &BoxId| match graph.node(*id).callee {
+                Callee::Function(function) => document.facts.category(function).is_some_and(|id| is_it[id.index()]),
                 Callee::Wait(_) => false,
             };
-            (0..graph.boxes.len()).map(BoxId::new).find(is_it)
+            (0..graph.boxes.len()).map(BoxId::new).find(is_of_it)
         };
         let first = of_category(StandardCategory::Workspace).or_else(|| of_category(StandardCategory::Dependency));
         graph.opening = first.map_or(0, |id| graph.node(id).depth as usize);

@@ -42,7 +42,7 @@ pub(super) struct Found {
 pub(super) struct Ordered {
     pub(super) found: Arc<Found>,
     pub(super) wanted: Wanted,
-    /// Rows of `found`; empty: as they are.
+    /// Rows of `found`.
     order: Vec<u32>,
 }
 
